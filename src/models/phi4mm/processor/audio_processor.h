@@ -39,7 +39,7 @@ AudioInput process_audio(const AudioClip& clip, const std::string& name, const A
 
 // Tokens of `samples` samples at `sample_rate`, without the samples; 0 when too short. Throws Error{kInput} for a rate
 // that can't be processed.
-int64_t audio_token_count(int64_t samples, int sample_rate, bool reference_media = false);
+int64_t audio_token_count(int64_t samples, int sample_rate, const AudioProcessorOptions& options = {});
 
 // Tokens of a duration at 16 kHz: about 12.5 a second.
 int64_t audio_token_count_for_seconds(double seconds);

@@ -1,0 +1,23 @@
+// Pillow's 8-bit bilinear resize, bit for bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "media/image.h"
+
+namespace omniphi {
+
+// Resizes `source` to `width` x `height` (both positive) into `target`, whose rows are `target_stride` bytes apart
+// (at least width * 3).
+//
+// The filter is a triangle, widened by the scale when shrinking (anti-aliased); weights are rounded to 22 fractional
+// bits; the horizontal pass comes first and its result is rounded to 8 bits before the vertical one; a pass that would
+// not change the size is skipped. Source: Pillow's Resample.c (ImagingResample with BILINEAR on 8-bit data). All
+// integer, so every instruction set gives the same bytes.
+void resize_bilinear(const Image& source, int width, int height, uint8_t* target, size_t target_stride);
+
+// The same into a new image.
+Image resize_bilinear(const Image& source, int width, int height);
+
+}  // namespace omniphi
