@@ -1,0 +1,98 @@
+// Runs requests: prefill in chunks, decode, re-prefill when LongRoPE changes its factors.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "models/phi4mm/model.h"
+#include "models/phi4mm/processor/processor.h"
+#include "runtime/sampler.h"
+#include "text/tokenizer.h"
+
+namespace omniphi {
+
+struct EngineOptions {
+  int threads = 0;               // 0: all cores
+  int64_t prefill_chunk = 512;   // rows of one step at most
+  DType kv_dtype = DType::kF32;  // kF32 or kBF16
+  int kv_block_tokens = 64;      // power of two, 16 to 256
+};
+
+struct GenerationOptions {
+  int64_t max_tokens = -1;  // -1: to the context limit
+  SamplingOptions sampling;
+  std::vector<std::string> stop_strings;
+  std::vector<int32_t> stop_token_ids;  // besides the checkpoint's own
+  bool ignore_eos = false;              // the checkpoint's own stop ids don't stop
+};
+
+enum class FinishReason : uint8_t { kStop, kLength, kCancelled };
+
+// "stop", "length", "cancelled".
+const char* finish_reason_name(FinishReason reason);
+
+struct Timings {
+  double encode_seconds = 0;   // images and audio
+  double prefill_seconds = 0;  // prompt, re-prefills included
+  double decode_seconds = 0;
+};
+
+struct Generation {
+  std::string text;                // without the stop id and the stop string
+  std::vector<int32_t> token_ids;  // generated, a stop id included
+  std::vector<float> logprobs;     // of each token, before temperature, penalties and masks
+  FinishReason finish_reason = FinishReason::kStop;
+  Timings timings;
+};
+
+// What a caller is told as an answer grows. `text` is what became complete, in whole UTF-8; it may be empty.
+struct GenerationEvent {
+  int32_t token_id = 0;
+  float logprob = 0;
+  const std::string& text;
+};
+
+// Returns false to stop the answer (finish reason kCancelled).
+using GenerationCallback = std::function<bool(const GenerationEvent&)>;
+
+struct ScoreOptions {
+  // < 0: the reference's single forward over the whole list. Otherwise every token from this index on gets the log-prob
+  // that it had when it was sampled after a prompt of that many tokens (design: LongRoPE regimes).
+  int64_t as_generated_prompt_tokens = -1;
+};
+
+class Engine {
+ public:
+  // The model and the tokenizer must outlive the engine. Throws kInput on options out of range.
+  Engine(const phi4mm::Model& model, const Tokenizer& tokenizer, const EngineOptions& options);
+  ~Engine();
+
+  // One answer. Throws kInput when the prompt does not fit the context, and kInternal when the model gives non-finite
+  // logits.
+  Generation generate(const phi4mm::ModelInput& input, const GenerationOptions& options,
+                      const GenerationCallback& callback = {});
+
+  // log p(ids[t] | ids before t) for t >= 1; entry 0 is NaN (there is none).
+  std::vector<float> score(const phi4mm::ModelInput& input, const ScoreOptions& options = {});
+
+  // Several answers at once in one ragged batch: each is bitwise what generate() gives alone.
+  std::vector<Generation> generate_batch(const std::vector<const phi4mm::ModelInput*>& inputs,
+                                         const std::vector<GenerationOptions>& options);
+
+  const phi4mm::Model& model() const { return model_; }
+  int threads() const;
+  Isa isa() const;
+  // Bytes of KV cache that were in use at the peak.
+  size_t kv_peak_bytes() const;
+
+ private:
+  struct Impl;
+  const phi4mm::Model& model_;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace omniphi
