@@ -1,0 +1,81 @@
+#include "base/error.h"
+#include "kernels/kernels.h"
+#include "kernels/ops.h"
+
+namespace omniphi {
+namespace {
+
+constexpr KernelTable kRefTable = {
+    .isa = Isa::kRef,
+    .matmul = ref::matmul,
+    .rms_norm = ref::rms_norm,
+    .layer_norm = ref::layer_norm,
+    .rope = nullptr,
+    .kv_store = nullptr,
+    .attention = nullptr,
+    .activation = ref::activation,
+    .gated = ref::gated,
+    .add = ref::add,
+    .embed = ref::embed,
+    .log_sum_exp = nullptr,
+    .conv3x3_stride2 = ref::conv3x3_stride2,
+    .causal_conv = ref::causal_conv,
+};
+
+#if defined(__x86_64__)
+constexpr KernelTable kAvx2Table = {
+    .isa = Isa::kAvx2,
+    .matmul = ref::matmul,
+    .rms_norm = ref::rms_norm,
+    .layer_norm = ref::layer_norm,
+    .rope = nullptr,
+    .kv_store = nullptr,
+    .attention = nullptr,
+    .activation = ref::activation,
+    .gated = ref::gated,
+    .add = ref::add,
+    .embed = ref::embed,
+    .log_sum_exp = nullptr,
+    .conv3x3_stride2 = ref::conv3x3_stride2,
+    .causal_conv = ref::causal_conv,
+};
+
+constexpr KernelTable kAvx512Table = {
+    .isa = Isa::kAvx512,
+    .matmul = ref::matmul,
+    .rms_norm = ref::rms_norm,
+    .layer_norm = ref::layer_norm,
+    .rope = nullptr,
+    .kv_store = nullptr,
+    .attention = nullptr,
+    .activation = ref::activation,
+    .gated = ref::gated,
+    .add = ref::add,
+    .embed = ref::embed,
+    .log_sum_exp = nullptr,
+    .conv3x3_stride2 = ref::conv3x3_stride2,
+    .causal_conv = ref::causal_conv,
+};
+#endif
+
+}  // namespace
+
+const KernelTable& kernel_table(Isa isa) {
+  switch (isa) {
+    case Isa::kRef:
+      return kRefTable;
+#if defined(__x86_64__)
+    case Isa::kAvx2:
+      return kAvx2Table;
+    case Isa::kAvx512:
+      return kAvx512Table;
+#else
+    case Isa::kAvx2:
+    case Isa::kAvx512:
+      break;
+#endif
+  }
+  internal_error("kernel_table", std::string("no kernels for ") + isa_name(isa));
+}
+
+}  // namespace omniphi
