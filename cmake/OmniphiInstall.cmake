@@ -1,0 +1,28 @@
+# What `make install` puts down: the program, its man page and completions, the C++ library with its headers, and the
+# configuration that find_package(omniphi) reads. Consumers link omniphi::omniphi, in this tree and installed alike.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+target_include_directories(omniphi_api PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
+                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+set_target_properties(omniphi_api PROPERTIES EXPORT_NAME omniphi)
+add_library(omniphi::omniphi ALIAS omniphi_api)
+
+set(OMNIPHI_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/omniphi)
+get_property(OMNIPHI_LAYER_TARGETS GLOBAL PROPERTY OMNIPHI_LAYER_TARGETS)
+
+install(TARGETS ${OMNIPHI_LAYER_TARGETS} EXPORT omniphi ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/omniphi)
+install(EXPORT omniphi NAMESPACE omniphi:: FILE omniphiTargets.cmake DESTINATION ${OMNIPHI_PACKAGE_DIR})
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_package_config_file(${CMAKE_SOURCE_DIR}/cmake/omniphiConfig.cmake.in omniphiConfig.cmake
+                              INSTALL_DESTINATION ${OMNIPHI_PACKAGE_DIR})
+write_basic_package_version_file(omniphiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/omniphiConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/omniphiConfigVersion.cmake
+              ${CMAKE_SOURCE_DIR}/cmake/OmniphiDependencies.cmake
+        DESTINATION ${OMNIPHI_PACKAGE_DIR})
+
+if(TARGET omniphi)
+  install(TARGETS omniphi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
