@@ -63,6 +63,8 @@ struct ScoreOptions {
   // < 0: the reference's single forward over the whole list. Otherwise every token from this index on gets the log-prob
   // that it had when it was sampled after a prompt of that many tokens (design: LongRoPE regimes).
   int64_t as_generated_prompt_tokens = -1;
+  // Receives every stage of the (first) forward pass, "logprobs" and "last_logits" included.
+  Trace* trace = nullptr;
 };
 
 class Engine {
