@@ -30,6 +30,9 @@ namespace omniphi {
 // inline members of shared classes.
 int thread_count(const KernelContext& ctx);
 
+// The sequences of an attention call.
+const AttentionSequence* attention_sequences(const AttentionArgs& args, int64_t* count);
+
 // Workspace memory for `count` floats, aligned to 64 bytes, until the surrounding Workspace::Mark ends.
 float* take_floats(const KernelContext& ctx, int64_t count);
 
