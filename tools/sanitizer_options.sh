@@ -1,3 +1,4 @@
+# Sourced by the scripts that run sanitized programs. Sets what the sanitizers report and how.
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
 
