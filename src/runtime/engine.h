@@ -4,22 +4,28 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
+#include "base/cpu.h"
 #include "models/phi4mm/model.h"
 #include "models/phi4mm/processor/processor.h"
+#include "models/trace.h"
 #include "runtime/sampler.h"
 #include "text/tokenizer.h"
 
 namespace omniphi {
+
+// Told as long work goes on: "encode" counts media, "prefill" counts prompt tokens.
+using ProgressCallback = std::function<void(const char* phase, int64_t done, int64_t total)>;
 
 struct EngineOptions {
   int threads = 0;               // 0: all cores
   int64_t prefill_chunk = 512;   // rows of one step at most
   DType kv_dtype = DType::kF32;  // kF32 or kBF16
   int kv_block_tokens = 64;      // power of two, 16 to 256
+  ProgressCallback progress;
 };
 
 struct GenerationOptions {
@@ -61,15 +67,16 @@ using GenerationCallback = std::function<bool(const GenerationEvent&)>;
 
 struct ScoreOptions {
   // < 0: the reference's single forward over the whole list. Otherwise every token from this index on gets the log-prob
-  // that it had when it was sampled after a prompt of that many tokens (design: LongRoPE regimes).
+  // that it had when it was sampled after a prompt of that many tokens (docs/numerics.md: LongRoPE's regimes), and the
+  // prompt's tokens get those of the prompt's own prefill.
   int64_t as_generated_prompt_tokens = -1;
-  // Receives every stage of the (first) forward pass, "logprobs" and "last_logits" included.
+  // Receives every stage of the single forward, "logprobs" and "last_logits" included.
   Trace* trace = nullptr;
 };
 
 class Engine {
  public:
-  // The model and the tokenizer must outlive the engine. Throws kInput on options out of range.
+  // The model and the tokenizer must outlive the engine. Throws kUsage on options out of range.
   Engine(const phi4mm::Model& model, const Tokenizer& tokenizer, const EngineOptions& options);
   ~Engine();
 
@@ -78,22 +85,23 @@ class Engine {
   Generation generate(const phi4mm::ModelInput& input, const GenerationOptions& options,
                       const GenerationCallback& callback = {});
 
+  // Several answers at once in ragged batches: each is bitwise what generate() gives alone. One of `options` for each
+  // input.
+  std::vector<Generation> generate_batch(std::span<const phi4mm::ModelInput* const> inputs,
+                                         std::span<const GenerationOptions> options);
+
   // log p(ids[t] | ids before t) for t >= 1; entry 0 is NaN (there is none).
   std::vector<float> score(const phi4mm::ModelInput& input, const ScoreOptions& options = {});
 
-  // Several answers at once in one ragged batch: each is bitwise what generate() gives alone.
-  std::vector<Generation> generate_batch(const std::vector<const phi4mm::ModelInput*>& inputs,
-                                         const std::vector<GenerationOptions>& options);
-
-  const phi4mm::Model& model() const { return model_; }
   int threads() const;
   Isa isa() const;
-  // Bytes of KV cache that were in use at the peak.
-  size_t kv_peak_bytes() const;
+  // Bytes of KV cache that were allocated at the peak.
+  size_t kv_bytes() const;
+  // KV blocks that sequences hold at this moment: 0 between calls.
+  size_t kv_blocks_in_use() const;
 
  private:
-  struct Impl;
-  const phi4mm::Model& model_;
+  class Impl;
   std::unique_ptr<Impl> impl_;
 };
 
