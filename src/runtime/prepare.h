@@ -1,0 +1,31 @@
+// From a request to the model's input: template, token ids, decoded and processed media.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "models/phi4mm/config.h"
+#include "models/phi4mm/processor/processor.h"
+#include "request/prompt.h"
+#include "text/tokenizer.h"
+
+namespace omniphi {
+
+struct PrepareOptions {
+  int max_image_crops = 0;            // local crops of an image; 0: the checkpoint's limit
+  bool reference_media = false;       // decode and resample as the reference does, for comparisons
+  bool add_generation_prompt = true;  // a chat ends with <|assistant|>, else with <|endoftext|>
+  // Told what long work begins. May be empty.
+  std::function<void(const std::string&)> progress;
+};
+
+// Token ids with one id for each medium, before any medium is read. Throws kInput as the chat template and the
+// tokenizer do.
+std::vector<int32_t> prompt_ids(const Tokenizer& tokenizer, const Prompt& prompt, const PrepareOptions& options = {});
+
+// The whole input. Needs no weights. Throws kInput naming the medium or the place in the prompt, and kUsage when
+// max_image_crops is beyond the checkpoint's limit.
+phi4mm::ModelInput prepare_input(const phi4mm::Config& config, const Tokenizer& tokenizer, const Prompt& prompt,
+                                 const PrepareOptions& options = {});
+
+}  // namespace omniphi
