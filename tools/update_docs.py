@@ -18,5 +18,5 @@ def replace(path, pattern, text):
 
 
 example = (ROOT / "examples/cpp/main.cc").read_text(encoding="utf-8")
-replace(ROOT / "README.md", r"^```cpp\n.*?^?```", f"```cpp\n{example}```")
+replace(ROOT / "README.md", r"^```cpp\n.*?^```", f"```cpp\n{example}```")
 replace(ROOT / "docs/architecture.md", r"^\| folder \|.*?\n\n", check_layers.markdown() + "\n")
