@@ -59,7 +59,7 @@ def script_errors(path, relative, text):
 
 def document_errors(path, relative, text):
     prose = re.sub(r"^```.*?^```", "", text, flags=re.S | re.M)
-    wanted = [(name, ROOT / name) for name in NAMED.findall(prose) if "<" not in name]
+    wanted = [(name, ROOT / name) for name in NAMED.findall(prose) if "NAME" not in name]
     wanted += [(name, path.parent / name) for name in LINK.findall(prose)]
     return [f"{relative}: names {name}, which does not exist" for name, target in wanted if not target.exists()]
 
