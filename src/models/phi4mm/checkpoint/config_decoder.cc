@@ -1,0 +1,175 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "models/phi4mm/checkpoint/config_rules.h"
+
+namespace omniphi::phi4mm {
+namespace {
+
+using nlohmann::json;
+
+// What transformers' Phi4MultimodalConfig fills in for keys that a native config.json leaves out; the original layout
+// leaves out none.
+struct Defaults {
+  std::optional<int> vocab_size, hidden_size, intermediate_size, layers, heads, kv_heads, positions, original_positions;
+  std::optional<double> eps, theta, partial_rotary;
+};
+
+Defaults defaults_of(Layout layout) {
+  Defaults defaults;
+  if (layout == Layout::kNative) {
+    defaults = {200'064, 3'072, 8'192, 32, 32, 8, 131'072, 4'096, 1e-5, std::nullopt, std::nullopt};
+  }
+  defaults.theta = 10'000.0;
+  defaults.partial_rotary = 1.0;
+  return defaults;
+}
+
+void check_architectures(ObjectReader& top, Layout layout) {
+  const char* name = layout == Layout::kOriginal ? "Phi4MMForCausalLM" : "Phi4MultimodalForCausalLM";
+  const json* value = top.get("architectures");
+  if (value == nullptr || value->is_null()) return;
+  if (*value != json::array({name})) {
+    top.refuse("architectures", show_json(*value), json::array({name}).dump());
+  }
+}
+
+void check_sizes(ObjectReader& top, const Defaults& defaults, DecoderConfig& decoder) {
+  decoder.vocab_size = top.integer("vocab_size", kVocabulary, defaults.vocab_size);
+  decoder.hidden_size = top.integer("hidden_size", kWidth, defaults.hidden_size);
+  decoder.intermediate_size = top.integer("intermediate_size", kInnerWidth, defaults.intermediate_size);
+  decoder.num_layers = top.integer("num_hidden_layers", kBlocks, defaults.layers);
+  decoder.num_heads = top.integer("num_attention_heads", kHeads, defaults.heads);
+  decoder.num_kv_heads = top.integer("num_key_value_heads", kHeads, defaults.kv_heads);
+  decoder.max_position_embeddings = top.integer("max_position_embeddings", kPositions, defaults.positions);
+  decoder.original_max_position_embeddings =
+      top.integer("original_max_position_embeddings", kPositions, defaults.original_positions);
+  decoder.rms_norm_eps = static_cast<float>(top.positive("rms_norm_eps", defaults.eps));
+  const int heads = decoder.num_heads;
+  if (decoder.hidden_size > 0 && heads > 0) {
+    if (decoder.hidden_size % heads != 0) {
+      top.refuse("num_attention_heads", std::to_string(heads),
+                 "a divisor of hidden_size, " + std::to_string(decoder.hidden_size));
+    } else {
+      decoder.head_dim = decoder.hidden_size / heads;
+      top.must_be("head_dim", decoder.head_dim, Presence::kOptional);
+    }
+  }
+  if (heads > 0 && decoder.num_kv_heads > 0 && heads % decoder.num_kv_heads != 0) {
+    top.refuse("num_key_value_heads", std::to_string(decoder.num_kv_heads),
+               "a divisor of num_attention_heads, " + std::to_string(heads));
+  }
+}
+
+void check_fixed(ObjectReader& top) {
+  top.must_be("hidden_act", "silu", Presence::kOptional);
+  top.must_be("attention_bias", false, Presence::kOptional);
+  top.must_be("mlp_bias", false, Presence::kOptional);
+  top.must_be("lm_head_bias", false, Presence::kOptional);
+  top.must_be("full_attn_mod", 1, Presence::kOptional);
+  top.must_be("interpolate_factor", 1, Presence::kOptional);
+  top.must_be("tie_word_embeddings", true, Presence::kRequired);
+  top.must_be_unset("img_processor");
+  top.inert({"auto_map", "bos_token_id", "pad_token_id", "embd_pdrop", "resid_pdrop", "attention_dropout",
+             "_flash_attn_2_enabled"});
+  top.get("model_type");
+  top.get("eos_token_id");
+  mark_common_keys(top);
+}
+
+void check_sliding_window(ObjectReader& top, const DecoderConfig& decoder) {
+  const json* window = top.get("sliding_window");
+  if (window == nullptr || window->is_null()) return;
+  if (!window->is_number_unsigned() ||
+      window->get<uint64_t>() < static_cast<uint64_t>(decoder.max_position_embeddings)) {
+    top.refuse("sliding_window", show_json(*window),
+               "null, or at least max_position_embeddings, " + std::to_string(decoder.max_position_embeddings) +
+                   ": windows are not implemented");
+  }
+}
+
+// transformers 5.x keeps rope_theta and partial_rotary_factor inside rope_parameters, older releases at the top level;
+// whoever saves both must agree with himself.
+double inner_or_outer(ObjectReader& top, ObjectReader* rope, const char* key, std::optional<double> fallback) {
+  const double outer = top.positive(key, fallback);
+  if (rope == nullptr || !rope->has(key)) return outer;
+  const double inner = rope->positive(key);
+  if (top.has(key) && inner > 0 && outer > 0 && inner != outer) {
+    rope->refuse(key, std::to_string(inner), std::to_string(outer) + ", as at the top level");
+  }
+  return inner;
+}
+
+void check_rotary(ObjectReader& top, ObjectReader* rope, const Defaults& defaults, DecoderConfig& decoder) {
+  decoder.rope_theta = inner_or_outer(top, rope, "rope_theta", defaults.theta);
+  const double partial = inner_or_outer(top, rope, "partial_rotary_factor", defaults.partial_rotary);
+  if (decoder.head_dim == 0 || partial == 0) return;
+  const double rotary = std::trunc(decoder.head_dim * partial);
+  if (partial > 1 || rotary < 2 || std::fmod(rotary, 2) != 0) {
+    top.refuse("partial_rotary_factor",
+               json(partial).dump() + " of head size " + std::to_string(decoder.head_dim) + ", " + json(rotary).dump() +
+                   " rotary dimensions",
+               "an even number of dimensions from 2 to the head size");
+    return;
+  }
+  decoder.rotary_dim = static_cast<int>(rotary);
+}
+
+void check_rope_kind(ObjectReader& rope) {
+  bool any = false;
+  for (const char* key : {"type", "rope_type"}) {
+    const json* kind = rope.get(key);
+    if (kind == nullptr) continue;
+    any = true;
+    // "su" and "yarn" are what early releases of the same method called it; a true YaRN has no factor lists and fails.
+    if (*kind != "longrope" && *kind != "su" && *kind != "yarn") {
+      rope.refuse(key, show_json(*kind), "\"longrope\" (or its old names \"su\" and \"yarn\")");
+    }
+  }
+  if (!any) rope.refuse("type", "missing", "\"longrope\"");
+}
+
+void check_rope(ObjectReader& top, const Defaults& defaults, DecoderConfig& decoder) {
+  const char* key = top.has("rope_parameters") ? "rope_parameters" : "rope_scaling";
+  std::optional<ObjectReader> rope = top.object(key, Presence::kRequired);
+  if (top.has("rope_parameters") && top.has("rope_scaling")) {
+    top.must_be_unset("rope_scaling");
+  }
+  check_rotary(top, rope ? &*rope : nullptr, defaults, decoder);
+  if (!rope) return;
+  check_rope_kind(*rope);
+  if (decoder.rotary_dim > 0) {
+    decoder.short_factor = rope->positive_list("short_factor", decoder.rotary_dim / 2);
+    decoder.long_factor = rope->positive_list("long_factor", decoder.rotary_dim / 2);
+  } else {
+    rope->get("short_factor");
+    rope->get("long_factor");
+  }
+  if (decoder.original_max_position_embeddings > 0) {
+    rope->must_be("original_max_position_embeddings", decoder.original_max_position_embeddings, Presence::kOptional);
+    if (rope->has("factor")) {
+      const double ratio =
+          static_cast<double>(decoder.max_position_embeddings) / decoder.original_max_position_embeddings;
+      const double factor = rope->positive("factor");
+      if (factor > 0 && std::abs(factor - ratio) > 1e-6 * ratio) {
+        rope->refuse("factor", json(factor).dump(),
+                     json(ratio).dump() + ", max_position_embeddings / original_max_position_embeddings");
+      }
+    }
+  }
+  rope->finish(Unknown::kRefuse);
+}
+
+}  // namespace
+
+void check_decoder(ObjectReader& top, Layout layout, Config& config, ConfigNotes&) {
+  const Defaults defaults = defaults_of(layout);
+  check_architectures(top, layout);
+  check_sizes(top, defaults, config.decoder);
+  check_fixed(top);
+  check_sliding_window(top, config.decoder);
+  check_rope(top, defaults, config.decoder);
+}
+
+}  // namespace omniphi::phi4mm
