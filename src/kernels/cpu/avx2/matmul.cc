@@ -1,0 +1,3 @@
+#include "kernels/cpu/simd_avx2.h"
+
+#include "kernels/cpu/matmul.inl.h"

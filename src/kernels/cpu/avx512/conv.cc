@@ -1,0 +1,3 @@
+#include "kernels/cpu/simd_avx512.h"
+
+#include "kernels/cpu/conv.inl.h"
