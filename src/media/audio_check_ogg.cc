@@ -14,7 +14,27 @@ namespace {
 struct Page {
   bool begins = false, ends = false;
   uint32_t serial = 0;
+  int64_t granule = -1;  // position at the page's end, in samples for the audio codecs; -1 when no packet ends here
+  std::string_view body;
   size_t size = 0;
+};
+
+// The audio stream whose last granule position is the length of the sound (RFC 7845, section 4.5 for Opus).
+struct Track {
+  bool found = false;
+  uint32_t serial = 0;
+  int64_t pre_skip = 0;
+  int64_t last_granule = -1;
+
+  void take(const Page& page) {
+    const bool opus = page.body.starts_with("OpusHead") && page.body.size() >= 12;
+    if (page.begins && !found && (opus || page.body.starts_with("\x01vorbis"))) {
+      found = true;
+      serial = page.serial;
+      if (opus) pre_skip = le16(page.body, 10);
+    }
+    if (found && page.serial == serial && page.granule > 0) last_granule = page.granule;
+  }
 };
 
 constexpr size_t kHeader = 27;
@@ -27,7 +47,7 @@ uint32_t page_checksum(std::string_view page) {
   uint32_t crc = av_crc(table, 0, data, kChecksumAt);
   crc = av_crc(table, crc, kZeros, 4);
   crc = av_crc(table, crc, data + kChecksumAt + 4, page.size() - kChecksumAt - 4);
-  return __builtin_bswap32(crc);  // libavutil keeps this polynomial's value in reverse byte order
+  return crc;  // libavutil keeps it in the byte order of the page, read big-endian
 }
 
 Page read_page(const AudioSource& source, std::string_view bytes, size_t at) {
@@ -51,6 +71,8 @@ Page read_page(const AudioSource& source, std::string_view bytes, size_t at) {
   if (rest.size() < page.size) throw truncated(page.size);
   if (page_checksum(rest.substr(0, page.size)) != be32(rest, kChecksumAt))
     throw damaged("an Ogg page with a wrong checksum");
+  page.body = rest.substr(kHeader + segments, page.size - kHeader - segments);
+  page.granule = static_cast<int64_t>(le64(rest, 6));
   page.begins = (rest[5] & 2) != 0;
   page.ends = (rest[5] & 4) != 0;
   page.serial = le32(rest, 14);
@@ -61,6 +83,7 @@ Page read_page(const AudioSource& source, std::string_view bytes, size_t at) {
 
 ContainerFacts check_ogg(const AudioSource& source, std::string_view bytes) {
   std::map<uint32_t, bool> ended;  // by serial number
+  Track track;
   bool past_beginnings = false;
   size_t at = 0;
   while (at < bytes.size() && bytes.find_first_not_of('\0', at) != std::string_view::npos) {
@@ -71,12 +94,15 @@ ContainerFacts check_ogg(const AudioSource& source, std::string_view bytes) {
     }
     past_beginnings = past_beginnings || !page.begins;
     ended[page.serial] = ended[page.serial] || page.ends;
+    track.take(page);
     at += page.size;
   }
   for (const auto& [serial, has_ended] : ended) {
     if (!has_ended) throw truncated_error(source.name, "no end-of-stream page", "a last page that is marked as such");
   }
-  return {bytes.substr(0, at)};
+  ContainerFacts facts{bytes.substr(0, at)};
+  if (track.last_granule > track.pre_skip) facts.end_sample = track.last_granule - track.pre_skip;
+  return facts;
 }
 
 }  // namespace omniphi::audio

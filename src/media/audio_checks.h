@@ -14,6 +14,7 @@ namespace omniphi::audio {
 struct ContainerFacts {
   std::string_view bytes;         // the part to decode, without tags around it
   int64_t expected_samples = -1;  // a channel, as the container declares; -1 when it doesn't
+  int64_t end_sample = -1;        // what decodes behind it is the encoder's padding; -1 when unknown
 };
 
 // Throws Error{kInput} when the file ends before what its container declares, or the structure is damaged:
