@@ -197,7 +197,8 @@ void read_wav(const AudioSource& source, SampleSink& sink) {
     if (id == "ds64" && chunk.size() >= 16) sizes = {le64(chunk, 0), le64(chunk, 8), true};
     at += size;
     // Odd chunks are padded to even; some writers forget.
-    if (size % 2 == 1 && (is_fourcc(bytes, at + 1) || !is_fourcc(bytes, at))) ++at;
+    const bool unpadded = is_fourcc(bytes, at) && !is_chunk(bytes, at + 1);
+    if (size % 2 == 1 && !unpadded) ++at;
   }
   throw truncated_error(source.name, "no data chunk", "fmt and data chunks");
 }
