@@ -81,8 +81,8 @@ void check_fixed(ObjectReader& top) {
 void check_sliding_window(ObjectReader& top, const DecoderConfig& decoder) {
   const json* window = top.get("sliding_window");
   if (window == nullptr || window->is_null()) return;
-  if (!window->is_number_unsigned() ||
-      window->get<uint64_t>() < static_cast<uint64_t>(decoder.max_position_embeddings)) {
+  const std::optional<uint64_t> size = natural(*window);
+  if (!size || *size < static_cast<uint64_t>(decoder.max_position_embeddings)) {
     top.refuse("sliding_window", show_json(*window),
                "null, or at least max_position_embeddings, " + std::to_string(decoder.max_position_embeddings) +
                    ": windows are not implemented");

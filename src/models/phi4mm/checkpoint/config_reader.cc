@@ -26,6 +26,12 @@ bool same_value(const json& a, const json& expected) {
 
 }  // namespace
 
+std::optional<uint64_t> natural(const json& value) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>();
+  if (value.is_number_integer() && value.get<int64_t>() >= 0) return static_cast<uint64_t>(value.get<int64_t>());
+  return std::nullopt;
+}
+
 ObjectReader::ObjectReader(const json& object, std::string file, std::string path, ConfigNotes& notes)
     : object_(&object), file_(std::move(file)), path_(std::move(path)), notes_(&notes) {
   if (object.is_object()) return;

@@ -30,6 +30,9 @@ struct Range {
   int64_t high = 0;
 };
 
+// The value of an integer of zero or more (not a float, not a bool); nothing for anything else.
+std::optional<uint64_t> natural(const nlohmann::json& value);
+
 // Every getter marks its key as known. A value that breaks the rule becomes a reason that names file and key, and the
 // getter returns the stand-in that it documents, so that the rest can still be checked.
 class ObjectReader {

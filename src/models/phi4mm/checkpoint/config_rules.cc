@@ -14,11 +14,12 @@ std::vector<int32_t> read_ids(ObjectReader& reader, std::string_view key, int vo
   if (value == nullptr || value->is_null()) return ids;
   const json list = value->is_array() ? *value : json::array({*value});
   for (const json& id : list) {
-    if (!id.is_number_unsigned() || id.get<uint64_t>() >= static_cast<uint64_t>(vocab_size)) {
+    const std::optional<uint64_t> value_of_id = natural(id);
+    if (!value_of_id || *value_of_id >= static_cast<uint64_t>(vocab_size)) {
       reader.refuse(key, show_json(*value), "ids below the vocabulary's size, " + std::to_string(vocab_size));
       return {};
     }
-    ids.push_back(id.get<int32_t>());
+    ids.push_back(static_cast<int32_t>(*value_of_id));
   }
   return ids;
 }
