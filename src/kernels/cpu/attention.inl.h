@@ -36,7 +36,8 @@ struct TilePlan {
     t.kv_head = in_sequence / tiles;
     t.group = group();
     t.row = row;
-    t.rows = static_cast<int>(max_i64(0, min_i64(rows, all - row)));
+    t.rows = static_cast<int>(min_i64(rows, all - row));
+    for (int r = 0; r < t.rows; ++r) t.seen[r] = keys_of_query(*args, sequences[s], t.query(r));
     return t;
   }
 
@@ -56,7 +57,7 @@ struct SpanRange {
 };
 
 static SpanRange spans_of(const Tile& tile) {
-  const KeyRange keys = tile.all_keys();
+  const KeyRange keys = keys_of_rows(tile, 0, tile.rows, {0, tile.sequence->keys});
   if (keys.begin >= keys.end) return {0, 1};
   return {keys.begin / kSpan, (keys.end + kSpan - 1) / kSpan - keys.begin / kSpan};
 }

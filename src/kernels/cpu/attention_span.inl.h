@@ -10,7 +10,7 @@ namespace omniphi::OMNIPHI_SIMD {
 
 static_assert(kSpan == kAttentionSpan);
 
-inline constexpr int kTileRows = 48;             // rows share a span's keys in the second-level cache
+inline constexpr int kTileRows = 96;             // rows share a span's keys in the second-level cache
 inline constexpr int kSoftmaxKeys = 4 * kLanes;  // keys that the softmax takes at a time
 inline constexpr int kKeyVectors = kSpan / kLanes;
 inline constexpr int64_t kValueRun = 64;  // keys whose values stay in the first-level cache
@@ -29,30 +29,28 @@ struct Tile {
   const AttentionSequence* sequence;
   int64_t kv_head, group, row;
   int rows;
+  KeyRange seen[kTileRows];  // the keys that a row sees, but for the key mask
 
   int64_t query(int r) const { return (row + r) / group; }
   int64_t head(int r) const { return kv_head * group + (row + r) % group; }
-
-  // The keys that row r may see, but for the key mask.
-  KeyRange keys(int r) const {
-    const int64_t i = query(r);
-    KeyRange seen = {0, sequence->keys};
-    if (args->causal) seen.end = min_i64(seen.end, sequence->first + i + 1);
-    if (sequence->range_begin) seen = intersect(seen, {sequence->range_begin[i], sequence->range_end[i]});
-    return seen;
-  }
-
-  // The smallest range that holds the keys of all rows.
-  KeyRange all_keys() const {
-    KeyRange all = {sequence->keys, 0};
-    for (int r = 0; r < rows; ++r) {
-      const KeyRange seen = keys(r);
-      if (seen.begin >= seen.end) continue;
-      all = {min_i64(all.begin, seen.begin), max_i64(all.end, seen.end)};
-    }
-    return all;
-  }
 };
+
+static KeyRange keys_of_query(const AttentionArgs& args, const AttentionSequence& sequence, int64_t i) {
+  KeyRange seen = {0, sequence.keys};
+  if (args.causal) seen.end = min_i64(seen.end, sequence.first + i + 1);
+  if (sequence.range_begin) seen = intersect(seen, {sequence.range_begin[i], sequence.range_end[i]});
+  return seen;
+}
+
+// The smallest range that holds what rows [from, to) of a tile see in `within`. Empty: {0, 0}.
+static KeyRange keys_of_rows(const Tile& tile, int from, int to, KeyRange within) {
+  KeyRange all = {INT64_MAX, 0};
+  for (int r = from; r < to; ++r) {
+    const KeyRange seen = intersect(tile.seen[r], within);
+    if (seen.begin < seen.end) all = {min_i64(all.begin, seen.begin), max_i64(all.end, seen.end)};
+  }
+  return all.begin < all.end ? all : KeyRange{0, 0};
+}
 
 // What a span, or the spans so far, give for the rows of a tile: sum is 0 while a row has seen no key.
 struct Partial {
@@ -68,7 +66,7 @@ static Partial partial_at(float* memory) { return {memory + kPartialHead, memory
 
 // Memory of one thread. All pieces are aligned to 64 bytes.
 struct SpanScratch {
-  float* q;       // [groups of kRowsAtOnce rows][dim, rows of the group]
+  float* q;       // [kTileRows, padded_dim]
   float* scores;  // [kTileRows, kSpan]: scores, then their exponentials
   float* keys;    // [dim, kVectorsAtOnce * kLanes]
   float* values;  // [kValueRun, padded_dim]
@@ -86,25 +84,34 @@ static SpanScratch span_scratch_at(float* memory, int64_t dim) {
   return scratch;
 }
 
-// The queries of a tile, rows of a register tile interleaved.
+// The queries of a tile, row after row.
 static void pack_queries(const Tile& tile, const SpanScratch& scratch) {
   const int64_t dim = tile.args->head_dim;
   for (int r = 0; r < tile.rows; ++r) {
-    const int group = r / kRowsAtOnce * kRowsAtOnce;
-    const int rows = static_cast<int>(min_i64(kRowsAtOnce, tile.rows - group));
     const float* from = tile.sequence->q + tile.query(r) * tile.args->ldq + tile.head(r) * dim;
-    float* to = scratch.q + group * dim + (r - group);
-    for (int64_t d = 0; d < dim; ++d) to[d * rows] = from[d];
+    float* to = scratch.q + r * padded_dim(dim);
+    for_lanes(dim, [&](int64_t d, int64_t n) { store(to + d, load_lanes(from + d, n)); });
   }
 }
 
-// A span's keys and values as one tile needs them.
+// A span's keys as one tile needs them. Positions count from the span's begin.
 struct SpanKeys {
-  int64_t begin;                  // position of the span
-  KeyRange needed;                // within the span, counted from its begin; not empty
-  int64_t first, last;            // `needed` in whole softmax steps, counted from the span's begin
-  const char* keys[kKeyVectors];  // dimension 0 of each vector of keys
+  int64_t begin;
+  KeyRange needed;                           // by any row; not empty
+  KeyRange groups[kTileRows / kRowsAtOnce];  // by the rows of a register tile
+  const char* keys[kKeyVectors];             // dimension 0 of each vector of keys
 };
+
+// Rows of a tile that begin a register tile, and how many it has.
+template <typename F>
+OMNIPHI_INLINE void for_groups(const Tile& tile, const F& f) {
+  for (int r = 0; r < tile.rows; r += kRowsAtOnce) f(r, static_cast<int>(min_i64(kRowsAtOnce, tile.rows - r)));
+}
+
+// `range` in whole steps of the softmax.
+OMNIPHI_INLINE KeyRange softmax_steps(KeyRange range) {
+  return {range.begin / kSoftmaxKeys * kSoftmaxKeys, (range.end + kSoftmaxKeys - 1) / kSoftmaxKeys * kSoftmaxKeys};
+}
 
 static SpanKeys find_keys(const Tile& tile, int64_t begin, KeyRange needed) {
   const KvBlocks& kv = tile.sequence->kv;
@@ -112,8 +119,10 @@ static SpanKeys find_keys(const Tile& tile, int64_t begin, KeyRange needed) {
   SpanKeys span;
   span.begin = begin;
   span.needed = {needed.begin - begin, needed.end - begin};
-  span.first = span.needed.begin / kSoftmaxKeys * kSoftmaxKeys;
-  span.last = (span.needed.end + kSoftmaxKeys - 1) / kSoftmaxKeys * kSoftmaxKeys;
+  for_groups(tile, [&](int r, int rows) {
+    const KeyRange group = keys_of_rows(tile, r, r + rows, {begin, begin + kSpan});
+    span.groups[r / kRowsAtOnce] = group.end == 0 ? group : KeyRange{group.begin - begin, group.end - begin};
+  });
   // Vectors past the last key repeat it: their scores are computed in whole tiles and thrown away.
   const int64_t last_vector = (min_i64(begin + kSpan, tile.sequence->keys) - begin - 1) / kLanes;
   for (int v = 0; v < kKeyVectors; ++v) {
@@ -126,34 +135,39 @@ static SpanKeys find_keys(const Tile& tile, int64_t begin, KeyRange needed) {
 
 template <typename T>
 static void scores_of(const Tile& tile, const SpanKeys& span, const SpanScratch& scratch) {
-  const int64_t dim = tile.args->head_dim, block = tile.sequence->kv.block_tokens;
+  const int64_t dim = tile.args->head_dim, ldq = padded_dim(dim), block = tile.sequence->kv.block_tokens;
   if (tile.rows <= kRowsAtOnce) {
     const ScoreFunction function = streamed_score_function<T>(tile.rows);
     const int64_t step = wide_vectors(tile.rows) * kLanes;
-    for (int64_t j = span.first / step * step; j < span.last; j += step)
-      function({scratch.q, span.keys + j / kLanes, block, dim, scratch.scores + j});
+    for (int64_t j = span.needed.begin / step * step; j < span.needed.end; j += step)
+      function({scratch.q, ldq, span.keys + j / kLanes, block, dim, scratch.scores + j});
     return;
   }
   constexpr int64_t kStep = kVectorsAtOnce * kLanes;
-  for (int64_t j = span.first; j < span.last; j += kStep) {
+  for (int64_t j = span.needed.begin / kStep * kStep; j < span.needed.end; j += kStep) {
     // Blocks of the cache map few cache sets; a dense copy stays in the first-level cache for all rows.
-    float* packed = scratch.keys;
+    const char* const* from = span.keys + j / kLanes;
     for (int64_t d = 0; d < dim; ++d) {
 #pragma GCC unroll 4
       for (int v = 0; v < kVectorsAtOnce; ++v)
-        store(packed + d * kStep + v * kLanes, T::load(span.keys[j / kLanes + v], d * block));
+        store(scratch.keys + d * kStep + v * kLanes, T::load(from[v], d * block));
     }
     const char* keys[kVectorsAtOnce];
-    for (int v = 0; v < kVectorsAtOnce; ++v) keys[v] = reinterpret_cast<const char*>(packed + v * kLanes);
-    for (int r = 0; r < tile.rows; r += kRowsAtOnce) {
-      const int rows = static_cast<int>(min_i64(kRowsAtOnce, tile.rows - r));
-      packed_score_function(rows)({scratch.q + r * dim, keys, kStep, dim, scratch.scores + r * kSpan + j});
-    }
+    for (int v = 0; v < kVectorsAtOnce; ++v) keys[v] = reinterpret_cast<const char*>(scratch.keys + v * kLanes);
+    for_groups(tile, [&](int r, int rows) {
+      const KeyRange group = span.groups[r / kRowsAtOnce];
+      if (group.begin >= j + kStep || group.end <= j) return;
+      const int64_t vectors = min_i64(kVectorsAtOnce, (group.end - j + kLanes - 1) / kLanes);
+      packed_score_function(rows,
+                            vectors)({scratch.q + r * ldq, ldq, keys, kStep, dim, scratch.scores + r * kSpan + j});
+    });
   }
 }
 
 // A row's way to its softmax.
 struct SoftmaxRow {
+  int64_t span;             // position of the span
+  KeyRange steps;           // within the span, whole softmax steps
   KeyRange seen;            // positions
   const uint8_t* key_mask;  // of position 0, or null
   int64_t keys;
@@ -191,22 +205,22 @@ OMNIPHI_INLINE bool any_nan(const float* x, int64_t n) {
 }
 
 // Turns a row's products into exp(score - max). Lane i of partial sum v % 4 takes the keys of vector v.
-static void softmax_row(const SoftmaxRow& row, const SpanKeys& span, float* scores, float* max_out, float* sum_out) {
+static void softmax_row(const SoftmaxRow& row, float* scores, float* max_out, float* sum_out) {
   F32 max4[4];
   for (int v = 0; v < 4; ++v) max4[v] = set(-__builtin_inff());
-  for (int64_t j = span.first; j < span.last; j += kSoftmaxKeys) {
+  for (int64_t j = row.steps.begin; j < row.steps.end; j += kSoftmaxKeys) {
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
       const int64_t at = j + v * kLanes;
-      const F32 x = final_scores(row, span.begin + at, load(scores + at));
+      const F32 x = final_scores(row, row.span + at, load(scores + at));
       store(scores + at, x);
       max4[v] = max(x, max4[v]);  // passes over NaN
     }
   }
   float largest = max_lane(max(max(max4[0], max4[1]), max(max4[2], max4[3])));
   if (largest == -__builtin_inff()) {
-    if (!any_nan(scores + span.first, span.last - span.first)) {  // no key is seen
-      for (int64_t j = span.first; j < span.last; j += kLanes) store(scores + j, zero());
+    if (!any_nan(scores + row.steps.begin, row.steps.end - row.steps.begin)) {  // no key is seen
+      for (int64_t j = row.steps.begin; j < row.steps.end; j += kLanes) store(scores + j, zero());
       *max_out = largest;
       *sum_out = 0;
       return;
@@ -216,7 +230,7 @@ static void softmax_row(const SoftmaxRow& row, const SpanKeys& span, float* scor
   const F32 shift = set(largest);
   F32 sum4[4];
   for (int v = 0; v < 4; ++v) sum4[v] = zero();
-  for (int64_t j = span.first; j < span.last; j += kSoftmaxKeys) {
+  for (int64_t j = row.steps.begin; j < row.steps.end; j += kSoftmaxKeys) {
 #pragma GCC unroll 4
     for (int v = 0; v < 4; ++v) {
       const F32 weight = exp(sub(load(scores + j + v * kLanes), shift));
@@ -233,33 +247,37 @@ static void softmax_of(const Tile& tile, const SpanKeys& span, const SpanScratch
   const int64_t reach = args.bias_reach;
   for (int r = 0; r < tile.rows; ++r) {
     SoftmaxRow row;
-    row.seen = tile.keys(r);
+    row.span = span.begin;
+    row.steps = softmax_steps(span.groups[r / kRowsAtOnce]);
+    row.seen = tile.seen[r];
     row.key_mask = tile.sequence->key_mask;
     row.keys = tile.sequence->keys;
     row.scale = args.scale;
     row.bias = args.relative_bias ? args.relative_bias + tile.head(r) * 2 * reach + reach : nullptr;
     row.position = tile.sequence->first + tile.query(r);
     row.reach = reach;
-    softmax_row(row, span, scratch.scores + r * kSpan, result.max + r, result.sum + r);
+    softmax_row(row, scratch.scores + r * kSpan, result.max + r, result.sum + r);
   }
 }
 
-// Adds the values of keys [j, j + count), which lie behind each other at `values`.
+// Adds the values of keys [j, j + count) of the span, which lie behind each other at `piece.values`.
 template <typename T, bool kTail>
-static void add_values(const Tile& tile, const SpanScratch& scratch, int64_t j, const ValueTile& piece) {
-  const int64_t ldo = padded_dim(tile.args->head_dim), vectors = ldo / kLanes;
-  const int64_t parts = (vectors + kVectorsAtOnce - 1) / kVectorsAtOnce;
+static void add_values(const Tile& tile, const SpanKeys& span, const float* p, int64_t j, const ValueTile& piece) {
+  const int64_t vectors = piece.ldo / kLanes, parts = (vectors + kVectorsAtOnce - 1) / kVectorsAtOnce;
   for (int64_t part = 0; part < parts; ++part) {
-    const int64_t from = vectors * part / parts, to = vectors * (part + 1) / parts;
-    const bool tail = kTail && to == vectors;
-    ValueTile t = piece;
-    t.values += from * kLanes * T::kBytes;
-    for (int r = 0; r < tile.rows; r += kRowsAtOnce) {
-      const int rows = static_cast<int>(min_i64(kRowsAtOnce, tile.rows - r)), n = static_cast<int>(to - from);
-      t.p = scratch.scores + r * kSpan + j;
-      t.out = piece.out + r * ldo + from * kLanes;
+    const int64_t first_vector = vectors * part / parts, end_vector = vectors * (part + 1) / parts;
+    const int n = static_cast<int>(end_vector - first_vector);
+    const bool tail = kTail && end_vector == vectors;
+    for_groups(tile, [&](int r, int rows) {
+      const KeyRange keys = intersect(span.groups[r / kRowsAtOnce], {j, j + piece.count});
+      if (keys.begin >= keys.end) return;
+      ValueTile t = piece;
+      t.p = p + r * kSpan + keys.begin;
+      t.values += ((keys.begin - j) * piece.stride + first_vector * kLanes) * T::kBytes;
+      t.count = keys.end - keys.begin;
+      t.out += r * piece.ldo + first_vector * kLanes;
       (tail ? value_function<T, kTail>(rows, n) : value_function<T, false>(rows, n))(t);
-    }
+    });
   }
 }
 
@@ -299,15 +317,15 @@ static void values_of(const Tile& tile, const SpanKeys& span, const SpanScratch&
       if (packed) {
         pack_values<T>(piece, dim, scratch.values + (j - run) * ldo);
       } else if (ragged) {
-        add_values<AsF32, true>(tile, scratch, j, piece);
+        add_values<AsF32, true>(tile, span, scratch.scores, j, piece);
       } else {
-        add_values<T, false>(tile, scratch, j, piece);
+        add_values<T, false>(tile, span, scratch.scores, j, piece);
       }
       j += piece.count;
     }
     if (packed) {
       const auto* values = reinterpret_cast<const char*>(scratch.values);
-      add_values<AsF32, false>(tile, scratch, run, {nullptr, values, ldo, run_end - run, 0, out, ldo});
+      add_values<AsF32, false>(tile, span, scratch.scores, run, {nullptr, values, ldo, run_end - run, 0, out, ldo});
     }
     run = run_end;
   }
@@ -316,7 +334,7 @@ static void values_of(const Tile& tile, const SpanKeys& span, const SpanScratch&
 // The rows of a tile over the keys of span `index`, from zero. The tile's queries are packed.
 static void attend_span(const Tile& tile, int64_t index, const SpanScratch& scratch, const Partial& result) {
   const int64_t begin = index * kSpan;
-  const KeyRange needed = intersect(tile.all_keys(), {begin, begin + kSpan});
+  const KeyRange needed = keys_of_rows(tile, 0, tile.rows, {begin, begin + kSpan});
   if (needed.begin >= needed.end) {
     for (int r = 0; r < tile.rows; ++r) result.sum[r] = 0;
     return;

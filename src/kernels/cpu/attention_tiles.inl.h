@@ -17,9 +17,10 @@ constexpr int wide_vectors(int rows) {
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
 }
 
-// scores[r][j] = sum over d, ascending, of q[d][r] * key j's d.
+// scores[r][j] = sum over d, ascending, of q[r][d] * key j's d.
 struct ScoreTile {
-  const float* q;           // [dim, rows]
+  const float* q;  // [rows, ldq]
+  int64_t ldq;
   const char* const* keys;  // [vectors]: where dimension 0 of each vector of keys lies
   int64_t stride;           // elements from one dimension to the next
   int64_t dim;
@@ -37,16 +38,29 @@ static void score_tile(const ScoreTile& t) {
     for (int r = 0; r < kRows; ++r) acc[r][v] = zero();
   }
   const float* q = t.q;
-  const int64_t end = t.dim * t.stride;
-  for (int64_t at = 0; at < end; at += t.stride, q += kRows) {
-    F32 x[kRows];
+  const int64_t end = t.dim * t.stride, ldq = t.ldq;
+  for (int64_t at = 0; at < end; at += t.stride, ++q) {
+    // The fewer of both stay in registers through the step, the others pass one by one.
+    if constexpr (kRows < kVectors) {
+      F32 x[kRows];
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) x[r] = set(q[r]);
+      for (int r = 0; r < kRows; ++r) x[r] = set(q[r * ldq]);
 #pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const F32 key = T::load(keys[v], at);
+      for (int v = 0; v < kVectors; ++v) {
+        const F32 key = T::load(keys[v], at);
 #pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r) acc[r][v] = fma(x[r], key, acc[r][v]);
+        for (int r = 0; r < kRows; ++r) acc[r][v] = fma(x[r], key, acc[r][v]);
+      }
+    } else {
+      F32 key[kVectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) key[v] = T::load(keys[v], at);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const F32 x = set(q[r * ldq]);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) acc[r][v] = fma(x, key[v], acc[r][v]);
+      }
     }
   }
 #pragma GCC unroll 8
@@ -58,22 +72,30 @@ static void score_tile(const ScoreTile& t) {
 
 using ScoreFunction = void (*)(const ScoreTile&);
 
-// Keys widened into scratch: always kVectorsAtOnce vectors side by side.
-static ScoreFunction packed_score_function(int rows) {
+template <int kVectors>
+static ScoreFunction packed_score_function_of(int rows) {
   switch (rows) {
     case 1:
-      return score_tile<1, kVectorsAtOnce, AsF32>;
+      return score_tile<1, kVectors, AsF32>;
     case 2:
-      return score_tile<2, kVectorsAtOnce, AsF32>;
+      return score_tile<2, kVectors, AsF32>;
     case 3:
-      return score_tile<3, kVectorsAtOnce, AsF32>;
+      return score_tile<3, kVectors, AsF32>;
     case 4:
-      return score_tile<4, kVectorsAtOnce, AsF32>;
+      return score_tile<4, kVectors, AsF32>;
     case 5:
-      return score_tile<5, kVectorsAtOnce, AsF32>;
+      return score_tile<5, kVectors, AsF32>;
     default:
-      return score_tile<6, kVectorsAtOnce, AsF32>;
+      return score_tile<6, kVectors, AsF32>;
   }
+}
+
+// Keys widened into scratch: 1 to kVectorsAtOnce vectors side by side.
+static ScoreFunction packed_score_function(int rows, int64_t vectors) {
+  if (vectors <= 1) return packed_score_function_of<1>(rows);
+  if (vectors == 2) return packed_score_function_of<2>(rows);
+  if (vectors == 3 && kVectorsAtOnce > 3) return packed_score_function_of<kVectorsAtOnce - 1>(rows);
+  return packed_score_function_of<kVectorsAtOnce>(rows);
 }
 
 // Keys where they lie in the cache: wide_vectors(rows) vectors at a time.
