@@ -34,6 +34,7 @@ TiffFile::TiffFile(const ImageSource& source) : source_(source) {
   tiff_.reset(TIFFClientOpenExt(source.name.c_str(), "rm", this, read, no_write, seek, no_close, size, map, no_unmap,
                                 options.get()));
   if (tiff_ == nullptr) fail();
+  check_whole();
 }
 
 uint16_t TiffFile::u16(uint32_t tag, uint16_t otherwise) const {
@@ -76,11 +77,14 @@ int TiffFile::on_error(TIFF*, void* self, const char* module, const char* format
 
 int TiffFile::on_warning(TIFF*, void* self, const char* module, const char* format, va_list values) {
   auto* file = static_cast<TiffFile*>(self);
-  const bool fills_in =
-      module != nullptr && (std::strstr(module, "JPEG") != nullptr || std::strstr(module, "Fax") != nullptr);
-  if (file->strict_ && fills_in && !file->damaged_) {
+  // A field whose values lie behind the end of the file is dropped with a warning, a palette among them.
+  const std::string text = formatted(module, format, values);
+  const bool cut_off = text.find("IO error") != std::string::npos;
+  const std::string_view codec = module != nullptr ? module : "";
+  const bool fills_in = codec.find("JPEG") != codec.npos || codec.find("Fax") != codec.npos;
+  if ((cut_off || (file->strict_ && fills_in)) && !file->damaged_) {
     file->damaged_ = true;
-    file->message_ = formatted(module, format, values);
+    file->message_ = text;
   }
   return 1;
 }

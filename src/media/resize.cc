@@ -21,6 +21,8 @@ struct Axis {
   std::vector<int> first;       // [out] first input position
   std::vector<int> count;       // [out] input positions that take part
   std::vector<int32_t> weight;  // [out, taps], 22 fractional bits
+
+  const int32_t* weights(int o) const { return &weight[static_cast<size_t>(o) * static_cast<size_t>(taps)]; }
 };
 
 // `in` to `out` positions with the triangle filter. The order of the double operations is Pillow's: a different
@@ -60,43 +62,100 @@ Axis make_axis(int in, int out, int tap_multiple) {
   return axis;
 }
 
+// Resizes single rows from one width to another.
+class RowResizer {
+ public:
+  RowResizer(int from, int to) : from_(from), to_(to) {
+    if (from == to) return;
+    axis_ = make_axis(from, to, kRowTapMultiple);
+    expanded_.assign((static_cast<size_t>(from) + static_cast<size_t>(axis_.taps)) * 4, 0);
+  }
+
+  bool copies() const { return from_ == to_; }
+
+  void resize(const uint8_t* row, uint8_t* out) {
+    if (copies()) {
+      std::memcpy(out, row, static_cast<size_t>(to_) * 3);
+      return;
+    }
+    expand_row(row, from_, expanded_.data());
+    resize_row(expanded_.data(), RowWeights{axis_.first.data(), axis_.weight.data(), axis_.taps, to_}, out);
+  }
+
+ private:
+  int from_, to_;
+  Axis axis_;
+  std::vector<uint8_t> expanded_;
+};
+
 // Gives rows of the horizontally resized image in increasing order, keeping only the last ones that the vertical pass
 // still needs: a 100-megapixel image passes through a few rows of memory.
 class HorizontalPass {
  public:
   HorizontalPass(const Image& source, int width, int kept_rows)
-      : source_(source), width_(width), kept_(kept_rows), rows_(static_cast<size_t>(kept_rows)) {
-    if (width == source.width) return;
-    axis_ = make_axis(source.width, width, kRowTapMultiple);
-    expanded_.assign((static_cast<size_t>(source.width) + static_cast<size_t>(axis_.taps)) * 4, 0);
+      : source_(source), resizer_(source.width, width), kept_(kept_rows), rows_(static_cast<size_t>(kept_rows)) {
+    if (resizer_.copies()) return;
     for (std::vector<uint8_t>& row : rows_) row.resize(static_cast<size_t>(width) * 3);
   }
 
   // Row y; valid until kept_rows further rows have been asked for.
   const uint8_t* row(int y) {
-    if (width_ == source_.width) return source_.row(y);
-    for (; made_ <= y; ++made_) make(made_);
-    return rows_[static_cast<size_t>(y % kept_)].data();
+    if (resizer_.copies()) return source_.row(y);
+    for (; made_ <= y; ++made_) resizer_.resize(source_.row(made_), kept(made_));
+    return kept(y);
   }
 
   // Rows before y will not be asked for.
   void skip_to(int y) { made_ = std::max(made_, y); }
 
  private:
-  void make(int y) {
-    expand_row(source_.row(y), source_.width, expanded_.data());
-    resize_row(expanded_.data(), RowWeights{axis_.first.data(), axis_.weight.data(), axis_.taps, width_},
-               rows_[static_cast<size_t>(y % kept_)].data());
-  }
+  uint8_t* kept(int y) { return rows_[static_cast<size_t>(y % kept_)].data(); }
 
   const Image& source_;
-  int width_;
+  RowResizer resizer_;
   int kept_;
   int made_ = 0;
-  Axis axis_;
-  std::vector<uint8_t> expanded_;
   std::vector<std::vector<uint8_t>> rows_;
 };
+
+// Where a resize writes its rows.
+struct Target {
+  uint8_t* bytes;
+  size_t stride;
+  int width, height;
+
+  uint8_t* row(int y) const { return bytes + static_cast<size_t>(y) * stride; }
+};
+
+void horizontal_then_vertical(const Image& source, const Target& target) {
+  if (target.height == source.height) {
+    RowResizer resizer(source.width, target.width);
+    for (int y = 0; y < target.height; ++y) resizer.resize(source.row(y), target.row(y));
+    return;
+  }
+  const Axis axis = make_axis(source.height, target.height, 1);
+  HorizontalPass pass(source, target.width, axis.taps);
+  std::vector<const uint8_t*> rows(static_cast<size_t>(axis.taps));
+  for (int y = 0; y < target.height; ++y) {
+    const auto at = static_cast<size_t>(y);
+    pass.skip_to(axis.first[at]);
+    for (int k = 0; k < axis.count[at]; ++k) rows[static_cast<size_t>(k)] = pass.row(axis.first[at] + k);
+    blend_rows(rows.data(), axis.weights(y), axis.count[at], static_cast<size_t>(target.width) * 3, target.row(y));
+  }
+}
+
+void vertical_then_horizontal(const Image& source, const Target& target) {
+  const Axis axis = make_axis(source.height, target.height, 1);
+  RowResizer resizer(source.width, target.width);
+  std::vector<const uint8_t*> rows(static_cast<size_t>(axis.taps));
+  std::vector<uint8_t> blended(source.stride());
+  for (int y = 0; y < target.height; ++y) {
+    const auto at = static_cast<size_t>(y);
+    for (int k = 0; k < axis.count[at]; ++k) rows[static_cast<size_t>(k)] = source.row(axis.first[at] + k);
+    blend_rows(rows.data(), axis.weights(y), axis.count[at], source.stride(), blended.data());
+    resizer.resize(blended.data(), target.row(y));
+  }
+}
 
 }  // namespace
 
@@ -104,22 +163,12 @@ void resize_bilinear(const Image& source, int width, int height, uint8_t* target
   if (width < 1 || height < 1 || source.width < 1 || source.height < 1) {
     internal_error("resize_bilinear", std::to_string(width) + " x " + std::to_string(height));
   }
-  const size_t row_bytes = static_cast<size_t>(width) * 3;
-  if (height == source.height) {
-    HorizontalPass pass(source, width, 1);
-    for (int y = 0; y < height; ++y)
-      std::memcpy(target + static_cast<size_t>(y) * target_stride, pass.row(y), row_bytes);
-    return;
-  }
-  const Axis axis = make_axis(source.height, height, 1);
-  HorizontalPass pass(source, width, axis.taps);
-  std::vector<const uint8_t*> rows(static_cast<size_t>(axis.taps));
-  for (int y = 0; y < height; ++y) {
-    const auto at = static_cast<size_t>(y);
-    pass.skip_to(axis.first[at]);
-    for (int k = 0; k < axis.count[at]; ++k) rows[static_cast<size_t>(k)] = pass.row(axis.first[at] + k);
-    blend_rows(rows.data(), &axis.weight[at * static_cast<size_t>(axis.taps)], axis.count[at], row_bytes,
-               target + at * target_stride);
+  const Target rows{target, target_stride, width, height};
+  const int64_t less_rows = int64_t{source.height} - height, less_columns = int64_t{source.width} - width;
+  if (less_rows > 0 && less_rows > 2 * less_columns) {
+    vertical_then_horizontal(source, rows);
+  } else {
+    horizontal_then_vertical(source, rows);
   }
 }
 
