@@ -5,23 +5,21 @@ tifffile and imagecodecs.
   tests/fuzz/corpus/image/   one small file for each format and trait; fixtures of the decoder tests and seeds of the fuzzer
   tests/media/data/images.json     for each file the RGB pixels as the reference sees them (Pillow's convert("RGB")) and as a
                                    viewer shows them (upright, over white, 16 bits scaled to 8)
-  tests/media/data/resize.json     SHA-256 of Pillow's bilinear resize of a pseudo-random image, for odd sizes
-  tests/models/data/crop_limits.json   the grid rule for other limits than 36
+tools/make_image_tables.py makes the tables of the resize and of the crop rule.
 
 Files that Pillow can't write are put together here byte by byte; the pixels that they are made from are then the oracle.
 """
 import base64
-import hashlib
 import io
 import json
 import pathlib
-import random
 import struct
-import zlib
 
 import numpy as np
 import tifffile
 from PIL import Image, ImageOps
+
+from image_writers import bmp, bmp_rows, chunk, exif_block, gif, png, rle
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CORPUS = ROOT / "tests/fuzz/corpus/image"
@@ -69,14 +67,6 @@ def saved(image, form, **options):
 
 
 # ---- EXIF ------------------------------------------------------------------------------------------------------------
-def exif_block(orientation, order="<", type_long=False):
-    magic = b"II" if order == "<" else b"MM"
-    value = struct.pack(order + "I", orientation) if type_long else struct.pack(order + "HH", orientation, 0)
-    entries = struct.pack(order + "HHI", 0x010F, 2, 4) + b"abc\0"  # a maker's name in front
-    entries += struct.pack(order + "HHI", 0x0112, 4 if type_long else 3, 1) + value
-    return magic + struct.pack(order + "HIH", 42, 8, 2) + entries + struct.pack(order + "I", 0)
-
-
 def upright(pixels, orientation):
     steps = {1: lambda p: p, 2: lambda p: p[:, ::-1], 3: lambda p: p[::-1, ::-1], 4: lambda p: p[::-1],
              5: lambda p: p.transpose(1, 0, 2), 6: lambda p: np.rot90(p, -1), 7: lambda p: p[::-1, ::-1].transpose(1, 0, 2),
@@ -118,37 +108,6 @@ def make_jpeg():
 
 
 # ---- PNG -------------------------------------------------------------------------------------------------------------
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def packed_rows(samples, depth):
-    """[h, w, channels] to PNG rows."""
-    height = samples.shape[0]
-    flat = samples.reshape(height, -1)
-    if depth == 16:
-        return [row.astype(">u2").tobytes() for row in flat]
-    if depth == 8:
-        return [row.astype(np.uint8).tobytes() for row in flat]
-    bits = (flat[..., None].astype(int) >> np.arange(depth - 1, -1, -1) & 1).reshape(height, -1).astype(np.uint8)
-    return [np.packbits(row).tobytes() for row in bits]
-
-
-def png(samples, depth, colour, extra=b"", late=b"", interlaced=False):
-    if samples.ndim == 2:
-        samples = samples[..., None]
-    height, width = samples.shape[:2]
-    passes = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
-    raw = b""
-    for x, y, step_x, step_y in passes if interlaced else [(0, 0, 1, 1)]:
-        part = samples[y::step_y, x::step_x]
-        if part.size:
-            raw += b"".join(b"\0" + row for row in packed_rows(part, depth))
-    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, int(interlaced))
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", zlib.compress(raw)) + late +
-            chunk(b"IEND", b""))
-
-
 def make_png():
     for depth in (1, 2, 4, 8):
         grey = RNG.integers(0, 1 << depth, (13, 19))
@@ -225,55 +184,6 @@ def make_webp():
 
 
 # ---- GIF -------------------------------------------------------------------------------------------------------------
-def lzw_literals(indices, bits):
-    """GIF codes without compression: a clear code often enough that the code size never grows."""
-    clear, end, size = 1 << bits, (1 << bits) + 1, bits + 1
-    codes = []
-    for i, index in enumerate(indices):
-        if i % ((1 << bits) - 2) == 0:
-            codes.append(clear)
-        codes.append(int(index))
-    codes.append(end)
-    value, out, used = 0, bytearray(), 0
-    for code in codes:
-        value |= code << used
-        used += size
-        while used >= 8:
-            out.append(value & 255)
-            value >>= 8
-            used -= 8
-    if used:
-        out.append(value & 255)
-    blocks = b"".join(bytes([len(out[i:i + 255])]) + bytes(out[i:i + 255]) for i in range(0, len(out), 255))
-    return bytes([bits]) + blocks + b"\0"
-
-
-def gif(screen, frames, palette=None, background=0):
-    """frames: (left, top, indices, palette, transparent, interlaced)."""
-    def table(colours):
-        return np.pad(colours, ((0, (1 << bits_of(colours)) - len(colours)), (0, 0))).astype(np.uint8).tobytes()
-
-    def bits_of(colours):
-        return max(1, (len(colours) - 1).bit_length())
-
-    flags = 0x80 | bits_of(palette) - 1 if palette is not None else 0
-    out = b"GIF89a" + struct.pack("<HHBBB", *screen, flags, background, 0)
-    if palette is not None:
-        out += table(palette)
-    for left, top, indices, local, transparent, interlaced in frames:
-        if transparent is not None:
-            out += b"\x21\xf9\x04" + struct.pack("<BHB", 1, 5, transparent) + b"\0"
-        height, width = indices.shape
-        flags = (0x80 | bits_of(local) - 1 if local is not None else 0) | (0x40 if interlaced else 0)
-        out += b"\x2c" + struct.pack("<HHHHB", left, top, width, height, flags)
-        if local is not None:
-            out += table(local)
-        rows = [*range(0, height, 8), *range(4, height, 8), *range(2, height, 4), *range(1, height, 2)]
-        order = indices[rows] if interlaced else indices
-        out += lzw_literals(order.reshape(-1), max(2, int(indices.max()).bit_length()))
-    return out + b"\x3b"
-
-
 def make_gif():
     palette = RNG.integers(0, 256, (16, 3), dtype=np.uint8)
     local = RNG.integers(0, 256, (8, 3), dtype=np.uint8)
@@ -302,59 +212,6 @@ def make_gif():
 
 
 # ---- BMP -------------------------------------------------------------------------------------------------------------
-def bmp_rows(pixels, bits, top_down):
-    order = pixels if top_down else pixels[::-1]
-    out = b""
-    for row in order:
-        if bits <= 8:
-            expanded = (row[:, None].astype(int) >> np.arange(bits - 1, -1, -1) & 1).reshape(-1).astype(np.uint8)
-            data = np.packbits(expanded).tobytes()
-        else:
-            data = row.astype({16: "<u2", 32: "<u4"}[bits]).tobytes() if bits != 24 else row[:, ::-1].astype(np.uint8).tobytes()
-        out += data + b"\0" * (-len(data) % 4)
-    return out
-
-
-def bmp(width, height, bits, data, palette=None, header=40, compression=0, masks=(), colours=0, gap=0):
-    if header == 12:
-        info = struct.pack("<IHHHH", 12, width, height, 1, bits)
-        table = b"" if palette is None else np.ascontiguousarray(palette[:, ::-1]).tobytes()
-    else:
-        info = struct.pack("<IiiHHIIiiII", header, width, height, 1, bits, compression, len(data), 2835, 2835, colours, 0)
-        extra = b"".join(struct.pack("<I", m) for m in masks)
-        info = info[:header] if header < 40 else info + extra
-        info += b"\0" * (header - len(info))
-        table = b"" if palette is None else np.pad(palette[:, ::-1], ((0, 0), (0, 1))).astype(np.uint8).tobytes()
-    offset = 14 + len(info) + len(table) + gap
-    return b"BM" + struct.pack("<IHHI", offset + len(data), 0, 0, offset) + info + table + b"\0" * gap + data
-
-
-def rle(rows, nibbles):
-    """Runs and literals in turn, a jump, and end marks."""
-    out = bytearray()
-    for row in rows[::-1]:
-        x = 0
-        while x < len(row):
-            run = 1
-            while x + run < len(row) and row[x + run] == row[x] and run < 255:
-                run += 1
-            if run >= 2 or len(row) - x < 3:
-                out += bytes([run, int(row[x]) * 17 if nibbles else int(row[x])])
-                x += run
-                continue
-            count = min(5, len(row) - x)
-            literal = [int(v) for v in row[x:x + count]]
-            if nibbles:
-                literal += [0] * (count % 2)
-                body = bytes(a << 4 | b for a, b in zip(literal[::2], literal[1::2]))
-            else:
-                body = bytes(literal)
-            out += bytes([0, count]) + body + b"\0" * (len(body) % 2)
-            x += count
-        out += b"\0\0"
-    return bytes(out[:-2]) + b"\0\1"
-
-
 def make_bmp():
     for bits in (1, 2, 4, 8):
         palette = RNG.integers(0, 256, (1 << bits, 3), dtype=np.uint8)
@@ -487,67 +344,6 @@ def make_tiff():
     add("two_pages.tif", out.getvalue(), rgb, rgb)
 
 
-# ---- tables ----------------------------------------------------------------------------------------------------------
-def noise_image(width, height):
-    """The generator that tests/media/image_resize_test.cc repeats: a 32-bit linear congruence, its highest byte."""
-    count, state = width * height * 3, 12345
-    out = np.empty(count, np.uint8)
-    for i in range(count):
-        state = (state * 1664525 + 1013904223) & 0xFFFFFFFF
-        out[i] = state >> 24
-    return out.reshape(height, width, 3)
-
-
-def make_resize():
-    rows = []
-    sizes = [(1, 1, 448, 448), (2, 3, 5, 7), (5, 4, 4, 5), (16, 16, 16, 16), (17, 9, 17, 30), (17, 9, 40, 9), (101, 67, 448, 297),
-             (640, 480, 10, 11), (500, 3, 13, 448), (3, 500, 448, 13), (300, 200, 299, 201), (449, 31, 448, 30), (1000, 7, 1, 1),
-             (33, 65, 31, 64), (257, 255, 1, 300), (64, 64, 63, 63), (64, 64, 65, 65), (2000, 2, 448, 10), (60, 500, 50, 417),
-             (40, 300, 33, 247), (53, 56, 33, 5), (50, 50, 36, 32), (20, 400, 20, 100)]
-    for width, height, out_width, out_height in sizes:
-        image = Image.fromarray(noise_image(width, height)).resize((out_width, out_height), Image.BILINEAR)
-        rows.append([width, height, out_width, out_height, hashlib.sha256(image.tobytes()).hexdigest()])
-    return {"columns": ["width", "height", "out_width", "out_height", "sha256"], "rows": rows}
-
-
-def crop_rule(width, height, limit):
-    """The publisher's dynamic_preprocess, from the semantics sheet (section 5)."""
-    cols, rows = -(-width // 448), -(-height // 448)
-    if cols * rows > limit:
-        pairs = {(i, j) for n in range(1, limit + 1) for i in range(1, n + 1) for j in range(1, n + 1) if i * j <= limit}
-        best, area, choice = float("inf"), width * height, (1, 1)
-        for i, j in sorted(pairs, key=lambda pair: pair[0] * pair[1]):
-            distance = abs(width / height - i / j)
-            if distance < best:
-                best, choice = distance, (i, j)
-            elif distance == best and area > 0.5 * 448 * 448 * i * j:
-                choice = (i, j)
-        cols, rows = choice
-    full_width, full_height = 448 * cols, 448 * rows
-    ratio_width, ratio_height = full_width / width, full_height / height
-    if ratio_width < ratio_height:
-        size = (full_width, int(height * ratio_width))
-    else:
-        size = (int(width * ratio_height), full_height)
-    if min(size) < 10:
-        return None
-    valid_cols = 32 * cols - (full_width - size[0]) // 14
-    valid_rows = 32 * rows - (full_height - size[1]) // 14
-    tokens = -(-valid_rows // 2) * (-(-valid_cols // 2) + 1) + 1 + 16 * 17
-    return [cols, rows, *size, tokens]
-
-
-def make_crop_limits():
-    chooser = random.Random(3)
-    rows = []
-    for limit in range(1, 37):
-        sizes = [(4000, 3000), (3000, 4000), (448 * 9, 448 * 9), (900, 897), (5000, 400), (1344, 896)]
-        sizes += [(448 * 8 * i, 448 * 8 * j) for i, j in ((3, 2), (2, 3), (5, 4), (1, 1), (7, 2))]  # ties
-        sizes += [(int(2 ** chooser.uniform(5, 13)), int(2 ** chooser.uniform(5, 13))) for _ in range(12)]
-        rows += [[*size, limit, *(crop_rule(*size, limit) or [])] for size in sizes]
-    return {"columns": ["width", "height", "limit", "cols", "rows", "resized_width", "resized_height", "tokens"], "rows": rows}
-
-
 def write_json(path, value):
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(value, separators=(",", ":")).replace("],[", "],\n[").replace('},"', '},\n"')
@@ -574,8 +370,6 @@ def main():
         except Exception as error:
             print(f"{name}: Pillow: {error}")
     write_json(ROOT / "tests/media/data/images.json", table)
-    write_json(ROOT / "tests/media/data/resize.json", make_resize())
-    write_json(ROOT / "tests/models/data/crop_limits.json", make_crop_limits())
     print(len(table), "files,", sum(len(data) for data, _, _ in FIXTURES.values()), "bytes")
 
 

@@ -13,7 +13,7 @@
 namespace omniphi {
 namespace {
 
-// As in tools/make_image_fixtures.py.
+// As in tools/make_image_tables.py.
 Image noise_image(int width, int height) {
   Image image(width, height);
   uint32_t state = 12345;

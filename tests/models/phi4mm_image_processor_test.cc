@@ -55,7 +55,7 @@ TEST(ImageLayout, EveryRowOfTheReferencesTable) {
   EXPECT_GE(refused, 1);
 }
 
-// dynamic_hd below 36: the publisher's rule, run in Python (tools/make_image_fixtures.py).
+// dynamic_hd below 36: the publisher's rule, run in Python (tools/make_image_tables.py).
 TEST(ImageLayout, EveryCropLimit) {
   const nlohmann::json table = read_test_json(std::string(OMNIPHI_SOURCE_DIR) + "/tests/models/data/crop_limits.json");
   ASSERT_GT(table.at("rows").size(), 500u);
