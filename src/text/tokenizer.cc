@@ -65,7 +65,7 @@ VocabTable build_vocab(const TokenizerFile& file, const std::string& where) {
       refuse(where + ": added_tokens", show(token.content) + " with the id " + std::to_string(token.id),
              "an id that no other token has");
     }
-    vocab.set_bytes(token.id, token.content);
+    if (taken.empty()) vocab.set_bytes(token.id, token.content);
   }
   return vocab;
 }

@@ -105,7 +105,9 @@ void check_pre_tokenizer(const Field& pre) {
   pre["type"].must_be({"Sequence"});
   pre.only({"type", "pretokenizers"});
   const std::vector<Field> steps = pre["pretokenizers"].items();
-  if (steps.size() != 2) refuse(pre["pretokenizers"].where(), pre["pretokenizers"].value(), "Split, then ByteLevel");
+  if (steps.size() != 2) {
+    refuse(pre["pretokenizers"].where(), std::to_string(steps.size()) + " steps", "Split, then ByteLevel");
+  }
   steps[0]["type"].must_be({"Split"});
   check_split(steps[0]);
   steps[1]["type"].must_be({"ByteLevel"});
