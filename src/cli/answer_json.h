@@ -1,0 +1,18 @@
+// The JSON lines of `run` and `score`.
+#pragma once
+
+#include <vector>
+
+#include "cli/json_out.h"
+#include "models/phi4mm/processor/processor.h"
+#include "runtime/engine.h"
+
+namespace omniphi::cli {
+
+// text, token_ids, logprobs, prompt_token_ids, finish_reason, input_mode, usage, timings.
+OrderedJson answer_json(const phi4mm::ModelInput& input, const Generation& generation);
+
+// token_ids, logprobs (the first null), input_mode.
+OrderedJson score_json(const phi4mm::ModelInput& input, const std::vector<float>& logprobs);
+
+}  // namespace omniphi::cli

@@ -1,0 +1,108 @@
+// omniphi run: one answer, or a chat.
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "cli/answer_json.h"
+#include "cli/app.h"
+#include "cli/chat.h"
+#include "cli/engine_flags.h"
+#include "cli/generation_flags.h"
+#include "cli/input_flags.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "runtime/session.h"
+
+namespace omniphi::cli {
+namespace {
+
+struct RunFlags {
+  InputFlags input;
+  EngineFlags engine;
+  GenerationFlags generation;
+  bool no_stream = false;
+  bool json = false;
+};
+
+PrepareOptions prepare_options(const RunFlags& flags) {
+  PrepareOptions prepare;
+  prepare.max_image_crops = flags.input.max_image_crops;
+  prepare.reference_media = flags.input.reference_media;
+  prepare.progress = report_progress;
+  return prepare;
+}
+
+int run_chat(const RunFlags& flags, const EngineOptions& engine, const GenerationOptions& generation) {
+  if (flags.json) {
+    throw Error(ErrorKind::kUsage, "--json", "nothing is asked, so this is a chat", "a prompt with --json",
+                "add a prompt, --image, --audio, --messages or --token-ids");
+  }
+  Session session(flags.engine.model, engine);
+  report_warnings(session.warnings());
+  return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream});
+}
+
+void print_summary(const phi4mm::ModelInput& input, const Generation& generation) {
+  const Timings& timings = generation.timings;
+  char line[200];
+  std::snprintf(line, sizeof line, "%zu prompt tokens in %.2f s, %zu tokens in %.2f s (%s)", input.ids.size(),
+                timings.encode_seconds + timings.prefill_seconds, generation.token_ids.size(), timings.decode_seconds,
+                finish_reason_name(generation.finish_reason));
+  report_progress(line);
+}
+
+int run(const RunFlags& flags) {
+  check_input_flags(flags.input);
+  EngineOptions engine = engine_options(flags.engine);
+  engine.progress = progress_line();
+  const GenerationOptions options = generation_options(flags.generation);
+  if (flags.input.empty()) return run_chat(flags, engine, options);
+
+  const Prompt prompt = make_prompt(flags.input);
+  report_warnings(prompt.warnings);
+  Session session(flags.engine.model, engine);
+  report_warnings(session.warnings());
+  const phi4mm::ModelInput input = session.prepare(prompt, prepare_options(flags));
+  size_t shown = 0;
+  GenerationCallback callback;
+  if (!flags.json && !flags.no_stream) {
+    callback = [&shown](const GenerationEvent& event) {
+      std::cout << event.text << std::flush;
+      shown += event.text.size();
+      return static_cast<bool>(std::cout);
+    };
+  }
+  const Generation generation = session.engine().generate(input, options, callback);
+  if (flags.json) {
+    print_json_line(answer_json(input, generation));
+    return 0;
+  }
+  std::cout << std::string_view(generation.text).substr(std::min(shown, generation.text.size())) << "\n" << std::flush;
+  print_summary(input, generation);
+  return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App* root, Action* action) {
+  auto flags = std::make_shared<RunFlags>();
+  CLI::App* verb =
+      add_verb(root, "run", "Answer one prompt, or chat when none is given",
+               "  omniphi run --model microsoft/Phi-4-multimodal-instruct \"Name three colours.\"\n"
+               "  omniphi run --model ./phi4mm --image receipt.jpg \"What was paid?\"\n"
+               "  omniphi run --model ./phi4mm --image receipt.jpg --audio question.m4a\n"
+               "  omniphi run --model ./phi4mm --messages conversation.json --temperature 0.7 --seed 1 --json\n"
+               "  omniphi run --model ./phi4mm --raw-prompt \"<|user|><|image_1|>Describe.<|end|><|assistant|>\" "
+               "--image a.png\n"
+               "  omniphi run --model ./phi4mm            (a chat: /image PATH, /audio PATH, /reset, /help, /quit)\n"
+               "Media stand in front of the prompt, in command-line order.");
+  add_model_flag(verb, &flags->engine.model);
+  add_input_flags(verb, &flags->input);
+  add_generation_flags(verb, &flags->generation);
+  add_engine_flags(verb, &flags->engine);
+  verb->add_flag("--no-stream", flags->no_stream, "Print the answer when it is complete");
+  verb->add_flag("--json", flags->json, "One line of JSON on standard output: text, ids, log-probs, usage, timings");
+  verb->callback([flags, action] { *action = [flags] { return run(*flags); }; });
+}
+
+}  // namespace omniphi::cli

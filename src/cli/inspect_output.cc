@@ -1,0 +1,155 @@
+#include "cli/inspect_output.h"
+
+#include <array>
+#include <cstdio>
+#include <map>
+#include <ostream>
+
+namespace omniphi::cli {
+namespace {
+
+struct PartSummary {
+  int64_t tensors = 0, parameters = 0, bytes = 0, unused = 0;  // unused: parameters that nothing reads
+  std::map<std::string, int64_t> dtypes;                       // tensors of each
+};
+
+std::array<PartSummary, phi4mm::kNumParts> summarise(const phi4mm::Checkpoint& checkpoint) {
+  std::array<PartSummary, phi4mm::kNumParts> parts;
+  for (const phi4mm::TensorInfo& tensor : checkpoint.tensors()) {
+    PartSummary& part = parts[static_cast<size_t>(tensor.expected.part)];
+    ++part.tensors;
+    part.parameters += tensor.expected.shape.count();
+    part.bytes += static_cast<int64_t>(tensor.view.bytes());
+    if (!tensor.expected.used) part.unused += tensor.expected.shape.count();
+    ++part.dtypes[dtype_name(tensor.view.dtype)];
+  }
+  return parts;
+}
+
+PartSummary sum_of(const std::array<PartSummary, phi4mm::kNumParts>& parts) {
+  PartSummary sum;
+  for (const PartSummary& part : parts) {
+    sum.tensors += part.tensors;
+    sum.parameters += part.parameters;
+    sum.bytes += part.bytes;
+    sum.unused += part.unused;
+    for (const auto& [name, count] : part.dtypes) sum.dtypes[name] += count;
+  }
+  return sum;
+}
+
+OrderedJson part_json(const PartSummary& part) {
+  OrderedJson json{{"tensors", part.tensors},
+                   {"parameters", part.parameters},
+                   {"unused_parameters", part.unused},
+                   {"bytes", part.bytes}};
+  json["dtypes"] = OrderedJson::object();
+  for (const auto& [name, count] : part.dtypes) json["dtypes"][name] = count;
+  return json;
+}
+
+void print_part(std::ostream& out, const char* name, const PartSummary& part) {
+  std::string dtypes;
+  for (const auto& [dtype, count] : part.dtypes) {
+    dtypes += (dtypes.empty() ? "" : ", ") + dtype + (part.dtypes.size() > 1 ? " x" + std::to_string(count) : "");
+  }
+  char line[160];
+  std::snprintf(line, sizeof line, "  %-18s %6lld %15lld %15lld  %s", name, static_cast<long long>(part.tensors),
+                static_cast<long long>(part.parameters), static_cast<long long>(part.bytes), dtypes.c_str());
+  out << line;
+  if (part.unused > 0) out << "  (" << part.unused << " never read)";
+  out << "\n";
+}
+
+void print_list(std::ostream& out, const std::vector<std::string>& list, const char* title) {
+  if (list.empty()) return;
+  out << title << "\n";
+  for (const std::string& entry : list) out << "  " << entry << "\n";
+}
+
+void print_sizes(std::ostream& out, const phi4mm::Config& config) {
+  const phi4mm::DecoderConfig& d = config.decoder;
+  out << "decoder: " << d.num_layers << " layers, hidden " << d.hidden_size << ", heads " << d.num_heads
+      << " (keys and values " << d.num_kv_heads << ") of " << d.head_dim << ", MLP " << d.intermediate_size
+      << ", vocabulary " << d.vocab_size << "\nLoRA: vision rank " << d.vision_lora.rank << " scale "
+      << d.vision_lora.scale() << ", speech rank " << d.speech_lora.rank << " scale " << d.speech_lora.scale()
+      << "\nvision: " << config.vision.num_layers << " SigLIP blocks (the last is never run), width "
+      << config.vision.hidden_size << ", heads " << config.vision.num_heads << ", at most " << config.vision.max_crops
+      << " crops of " << config.vision.image_size << "\naudio: " << config.audio.num_blocks
+      << " Conformer blocks, width " << config.audio.attention_dim << ", heads " << config.audio.num_heads
+      << "\ncontext: " << d.max_position_embeddings << " tokens, long LongRoPE factors beyond "
+      << d.original_max_position_embeddings << "\nspecial ids: image " << config.image_token_id << ", audio "
+      << config.audio_token_id << ", stop";
+  for (const int32_t id : config.eos_token_ids) out << " " << id;
+  out << "\n";
+}
+
+OrderedJson sizes_json(const phi4mm::Config& config) {
+  const phi4mm::DecoderConfig& d = config.decoder;
+  return OrderedJson{{"decoder",
+                      {{"layers", d.num_layers},
+                       {"hidden_size", d.hidden_size},
+                       {"heads", d.num_heads},
+                       {"kv_heads", d.num_kv_heads},
+                       {"head_dim", d.head_dim},
+                       {"intermediate_size", d.intermediate_size},
+                       {"vocab_size", d.vocab_size},
+                       {"vision_lora", {{"rank", d.vision_lora.rank}, {"scale", d.vision_lora.scale()}}},
+                       {"speech_lora", {{"rank", d.speech_lora.rank}, {"scale", d.speech_lora.scale()}}}}},
+                     {"vision",
+                      {{"layers", config.vision.num_layers},
+                       {"hidden_size", config.vision.hidden_size},
+                       {"heads", config.vision.num_heads},
+                       {"max_crops", config.vision.max_crops}}},
+                     {"audio",
+                      {{"blocks", config.audio.num_blocks},
+                       {"width", config.audio.attention_dim},
+                       {"heads", config.audio.num_heads}}}};
+}
+
+}  // namespace
+
+OrderedJson inspect_json(const phi4mm::Checkpoint& checkpoint) {
+  const phi4mm::Config& config = checkpoint.config();
+  const auto parts = summarise(checkpoint);
+  OrderedJson json;
+  json["folder"] = checkpoint.folder().string();
+  json["layout"] = phi4mm::layout_name(checkpoint.layout());
+  json["files"] = OrderedJson::array();
+  for (const phi4mm::FileInfo& file : checkpoint.files()) {
+    json["files"].push_back(
+        OrderedJson{{"path", file.path.string()}, {"bytes", file.bytes}, {"tensors", file.tensors}});
+  }
+  for (size_t i = 0; i < parts.size(); ++i) {
+    json["parts"][phi4mm::part_name(static_cast<phi4mm::Part>(i))] = part_json(parts[i]);
+  }
+  json["total"] = part_json(sum_of(parts));
+  json["sizes"] = sizes_json(config);
+  json["special_ids"] =
+      OrderedJson{{"image", config.image_token_id}, {"audio", config.audio_token_id}, {"stop", config.eos_token_ids}};
+  json["limits"] = OrderedJson{{"context", config.decoder.max_position_embeddings},
+                               {"original_context", config.decoder.original_max_position_embeddings},
+                               {"max_image_crops", config.vision.max_crops}};
+  json["copied_tensors"] = checkpoint.copied_tensors();
+  json["inert_keys"] = checkpoint.inert_keys();
+  json["warnings"] = checkpoint.warnings();
+  return json;
+}
+
+void print_inspection(const phi4mm::Checkpoint& checkpoint, std::ostream& out) {
+  out << "Phi-4-multimodal, layout " << phi4mm::layout_name(checkpoint.layout()) << "\n"
+      << checkpoint.folder().string() << "\n";
+  for (const phi4mm::FileInfo& file : checkpoint.files()) {
+    out << "  " << file.path.filename().string() << ": " << file.bytes << " bytes, " << file.tensors << " tensors\n";
+  }
+  out << "  part               tensors    parameters           bytes  dtype\n";
+  const auto parts = summarise(checkpoint);
+  for (size_t i = 0; i < parts.size(); ++i) print_part(out, phi4mm::part_name(static_cast<phi4mm::Part>(i)), parts[i]);
+  print_part(out, "total", sum_of(parts));
+  print_sizes(out, checkpoint.config());
+  print_list(out, checkpoint.copied_tensors(), "copied, because they lie misaligned for their type:");
+  print_list(out, checkpoint.inert_keys(), "keys without effect on inference:");
+  print_list(out, checkpoint.warnings(), "warnings:");
+}
+
+}  // namespace omniphi::cli

@@ -1,0 +1,113 @@
+#include "cli/plan/plan.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "base/error.h"
+#include "cli/plan/costs.h"
+#include "models/phi4mm/processor/audio_processor.h"
+
+namespace omniphi::cli {
+namespace {
+
+// Left to the system, to decoded media and to the allocator.
+constexpr int64_t kReserveBytes = int64_t{1} << 30;
+
+std::vector<CropChoice> sweep_crops(const PlannedImage& image, int limit) {
+  std::vector<CropChoice> sweep;
+  for (int crops = 1; crops <= limit; ++crops) {
+    const ImageLayout layout = image_token_layout(image.width, image.height, crops, image.name);
+    const bool same = !sweep.empty() && sweep.back().layout.grid_cols == layout.grid_cols &&
+                      sweep.back().layout.grid_rows == layout.grid_rows;
+    if (!same) sweep.push_back({crops, layout});
+  }
+  return sweep;
+}
+
+// A row of crops costs a separator a row: the narrowest grid is the dearest. rows * (columns + 1) + 1 + 16 * 17 with
+// one column of crops.
+int64_t most_image_tokens(int max_crops) { return int64_t{16} * max_crops * 17 + 1 + 16 * 17; }
+
+KvPlan plan_kv(const phi4mm::Config& config, const Plan& plan, const char* dtype, int element_bytes) {
+  const phi4mm::DecoderConfig& d = config.decoder;
+  KvPlan kv;
+  kv.dtype = dtype;
+  kv.bytes_per_token = int64_t{2} * d.num_layers * d.num_kv_heads * d.head_dim * element_bytes;
+  kv.context_bytes = kv.bytes_per_token * plan.context_tokens;
+  kv.prompt_bytes = kv.bytes_per_token * plan.prompt_tokens();
+  const double rest =
+      static_cast<double>(plan.available_bytes - kReserveBytes) - total(plan.weight_bytes) - total(plan.working_bytes);
+  const double tokens = std::max(0.0, rest) / static_cast<double>(kv.bytes_per_token);
+  kv.longest_context = std::min(plan.context_limit, static_cast<int64_t>(tokens));
+  return kv;
+}
+
+}  // namespace
+
+Plan make_plan(const phi4mm::Config& config, const PlanRequest& request) {
+  Plan plan;
+  const int limit = config.vision.max_crops;
+  plan.max_crops = request.max_crops == 0 ? limit : request.max_crops;
+  if (plan.max_crops < 1 || plan.max_crops > limit) {
+    throw Error(ErrorKind::kUsage, "--max-image-crops", std::to_string(plan.max_crops),
+                "1 to " + std::to_string(limit) + ", this checkpoint's limit");
+  }
+  for (const PlannedImage& image : request.images) {
+    plan.image_sweeps.push_back(sweep_crops(image, limit));
+    plan.images.push_back(image_token_layout(image.width, image.height, plan.max_crops, image.name));
+    plan.image_tokens += plan.images.back().tokens;
+  }
+  for (const PlannedAudio& audio : request.audios) plan.audio_tokens += audio.tokens;
+  plan.max_image_tokens = most_image_tokens(plan.max_crops);
+  constexpr double kLong = 1000;  // seconds: the first window's edge no longer counts
+  plan.audio_tokens_per_second = static_cast<double>(phi4mm::audio_token_count_for_seconds(kLong)) / kLong;
+  plan.text_tokens = request.text_tokens;
+
+  plan.context_limit = config.decoder.max_position_embeddings;
+  plan.context_tokens = request.context_tokens == 0 ? plan.context_limit : request.context_tokens;
+  if (plan.context_tokens > plan.context_limit) {
+    throw Error(ErrorKind::kUsage, "--context", std::to_string(plan.context_tokens),
+                "at most " + std::to_string(plan.context_limit) + ", the model's limit");
+  }
+  plan.long_rope = plan.prompt_tokens() > config.decoder.original_max_position_embeddings;
+  plan.prefill_flops = prefill_flops(config, plan);
+  plan.decode_flops = decode_flops(config, plan, plan.prompt_tokens());
+  plan.weight_bytes = weight_bytes(config);
+  plan.working_bytes = working_bytes(config, plan, request.prefill_chunk);
+  plan.available_bytes = request.memory_bytes > 0 ? request.memory_bytes : available_memory();
+  plan.kv.push_back(plan_kv(config, plan, "bf16", 2));
+  plan.kv.push_back(plan_kv(config, plan, "fp32", 4));
+  return plan;
+}
+
+int64_t available_memory() {
+  // A container's limit counts when it is below what the machine has.
+  int64_t limit = std::numeric_limits<int64_t>::max();
+  std::ifstream group("/sys/fs/cgroup/memory.max");
+  if (!(group >> limit)) limit = std::numeric_limits<int64_t>::max();  // "max", or no such file
+  std::ifstream meminfo("/proc/meminfo");
+  std::string line;
+  while (std::getline(meminfo, line)) {
+    std::istringstream fields(line);
+    std::string name;
+    int64_t kilobytes = 0;
+    if (fields >> name >> kilobytes && name == "MemAvailable:") return std::min(limit, kilobytes * 1024);
+  }
+  return limit == std::numeric_limits<int64_t>::max() ? 0 : limit;
+}
+
+double total(const Shares& shares) {
+  double sum = 0;
+  for (const auto& [name, share] : shares) sum += share;
+  return sum;
+}
+
+std::string largest(const Shares& shares) {
+  const auto it =
+      std::max_element(shares.begin(), shares.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return it == shares.end() || it->second <= 0 ? "" : it->first;
+}
+
+}  // namespace omniphi::cli
