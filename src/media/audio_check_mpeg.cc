@@ -143,10 +143,25 @@ ContainerFacts check_flac(const AudioSource& source, std::string_view bytes) {
   if ((bytes[4] & 0x7f) != 0) {
     throw input_error(source.name, "a FLAC file without STREAMINFO in front", "STREAMINFO as the first block");
   }
-  const auto total = static_cast<int64_t>(be64(bytes, 18) & 0xfffffffffu);
   constexpr size_t kId3v1 = 128;
   if (bytes.size() > kId3v1 && starts_with_at(bytes, bytes.size() - kId3v1, "TAG")) bytes.remove_suffix(kId3v1);
-  return {bytes, total > 0 ? total : -1};
+  size_t at = 4;  // metadata blocks: a last-block flag, a type, 24 bits of length
+  for (bool last = false; !last;) {
+    if (at + 4 > bytes.size()) throw truncated_error(source.name, "no end of the metadata", "a last metadata block");
+    last = (bytes[at] & 0x80) != 0;
+    const size_t size = 4 + big_endian(bytes, at + 1, 3);
+    if (size > bytes.size() - at) {
+      throw truncated_error(source.name, std::to_string(bytes.size() - at) + " bytes of a metadata block",
+                            std::to_string(size));
+    }
+    at += size;
+  }
+  ContainerFacts facts{bytes};
+  const auto total = static_cast<int64_t>(be64(bytes, 18) & 0xfffffffffu);
+  // A writer to a pipe doesn't know the count; then every byte has to belong to a frame.
+  (total > 0 ? facts.expected_samples : facts.expected_bytes) =
+      total > 0 ? total : static_cast<int64_t>(bytes.size() - at);
+  return facts;
 }
 
 }  // namespace omniphi::audio

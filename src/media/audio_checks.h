@@ -14,11 +14,12 @@ namespace omniphi::audio {
 struct ContainerFacts {
   std::string_view bytes;         // the part to decode, without tags around it
   int64_t expected_samples = -1;  // a channel, as the container declares; -1 when it doesn't
+  int64_t expected_bytes = -1;    // that frames must take up altogether; -1 when other bytes may stand between them
   int64_t end_sample = -1;        // what decodes behind it is the encoder's padding; -1 when unknown
 };
 
 // Throws Error{kInput} when the file ends before what its container declares, or the structure is damaged:
-// FLAC: the sample count of STREAMINFO (compared after decoding).
+// FLAC: whole metadata; the sample count of STREAMINFO, or that frames fill the file (compared after decoding).
 ContainerFacts check_flac(const AudioSource& source, std::string_view bytes);
 // MP3: the last frame is whole; the frames that a Xing, Info or VBRI header counts are there; no other bytes between
 // frames but tags and zeros; one version, layer and rate.

@@ -224,6 +224,7 @@ class Decoder {
   std::vector<double> mono_;
   PaddingTrimmer trimmer_;
   bool has_length_ = false;
+  int64_t packet_bytes_ = 0;
 };
 
 void Decoder::check(int status, const char* doing) const {
@@ -308,12 +309,21 @@ void Decoder::run() {
     check(status, "reading");
     if (packet->stream_index == stream_->index) {
       if (packet->flags & AV_PKT_FLAG_CORRUPT) check(AVERROR_INVALIDDATA, "reading");
+      packet_bytes_ += packet->size;
       send(packet.get());
     }
     av_packet_unref(packet.get());
   }
   check(io_->error == AVERROR_EOF ? 0 : io_->error, "reading");
   send(nullptr);
+  if (facts_.expected_samples >= 0 && sink_.total() < facts_.expected_samples) {
+    throw truncated_error(source_.name, std::to_string(sink_.total()) + " samples",
+                          std::to_string(facts_.expected_samples) + " as its header declares");
+  }
+  if (facts_.expected_bytes >= 0 && packet_bytes_ < facts_.expected_bytes) {
+    throw truncated_error(source_.name, std::to_string(packet_bytes_) + " bytes of whole frames",
+                          std::to_string(facts_.expected_bytes) + ", all bytes of the file");
+  }
 }
 
 // A null packet drains the decoder.
@@ -376,10 +386,6 @@ void read_with_ffmpeg(const AudioSource& source, AudioFormat format, const Conta
   static std::once_flag quiet;
   std::call_once(quiet, [] { av_log_set_callback(&ignore_log); });
   Decoder(source, format, facts, sink).run();
-  if (facts.expected_samples >= 0 && sink.total() < facts.expected_samples) {
-    throw truncated_error(source.name, std::to_string(sink.total()) + " samples",
-                          std::to_string(facts.expected_samples) + " as its header declares");
-  }
 }
 
 }  // namespace omniphi::audio

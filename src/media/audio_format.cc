@@ -82,15 +82,13 @@ AudioFormat detect_audio_format(std::string_view bytes) {
 }
 
 std::string_view skip_id3v2(std::string_view bytes) {
-  bool skipped = false;
   while (starts_with_at(bytes, 0, "ID3") && bytes.size() >= 10) {
     size_t size = 0;
     for (size_t i = 6; i < 10; ++i) size = size << 7 | (static_cast<unsigned char>(bytes[i]) & 0x7f);
     const bool footer = (static_cast<unsigned char>(bytes[5]) & 0x10) != 0;
     bytes.remove_prefix(std::min(bytes.size(), size + (footer ? 20 : 10)));
-    skipped = true;
+    bytes.remove_prefix(std::min(bytes.size(), bytes.find_first_not_of('\0')));
   }
-  if (skipped) bytes.remove_prefix(std::min(bytes.size(), bytes.find_first_not_of('\0')));
   return bytes;
 }
 
