@@ -15,6 +15,7 @@ struct TileInput {
   const char* w;  // [C, k], ldw elements of the weight's type
   int64_t ldw;
   int64_t k;
+  int64_t ahead;   // bytes from w to what should be fetched from memory meanwhile
   float* partial;  // the vectors of the elements, [R, C, kLanes], with partial_ld floats from row to row
   int64_t partial_ld;
   bool first, last;  // first: start from zero, not from partial; last: write c, not partial
@@ -27,31 +28,56 @@ struct TileOutput {
   int64_t column;  // of c, for the bias
 };
 
-template <typename W, int R, int C>
-OMNIPHI_INLINE void tile_steps(const TileInput& in, F32 (&acc)[R][C]) {
-  int64_t i = 0;
-  for (; i + kLanes <= in.k; i += kLanes) {
+// What a tile's weights come from: a cache, or memory. A stream from memory is fetched ahead by hand, because a tile
+// reads too many rows at once for the processor to guess.
+enum class Source { kCache, kMemory };
+
+// One step along k. The smaller side of the tile stays in registers while the other passes through one: 6 x 4 of 32
+// registers and 3 x 4 of 16 leave no room for both.
+template <int R, int C, typename LoadA, typename LoadW>
+OMNIPHI_INLINE void tile_step(F32 (&acc)[R][C], const LoadA& load_a, const LoadW& load_w) {
+  if constexpr (R <= C) {
+    F32 a[R];
+#pragma GCC unroll 8
+    for (int r = 0; r < R; ++r) a[r] = load_a(r);
+#pragma GCC unroll 8
+    for (int c = 0; c < C; ++c) {
+      const F32 w = load_w(c);
+#pragma GCC unroll 8
+      for (int r = 0; r < R; ++r) acc[r][c] = fma(a[r], w, acc[r][c]);
+    }
+  } else {
     F32 w[C];
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) w[c] = W::load(in.w + c * in.ldw * W::kBytes, i);
+    for (int c = 0; c < C; ++c) w[c] = load_w(c);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
-      const F32 a = load(in.a + r * in.lda + i);
+      const F32 a = load_a(r);
 #pragma GCC unroll 8
       for (int c = 0; c < C; ++c) acc[r][c] = fma(a, w[c], acc[r][c]);
     }
   }
-  if (i == in.k) return;
-  const int64_t lanes = in.k - i;
-  F32 w[C];
+}
+
+template <typename W, Source kSource, int R, int C>
+OMNIPHI_INLINE void tile_steps(const TileInput& in, F32 (&acc)[R][C]) {
+  const float* a = in.a;
+  const char* w = in.w;
+  const int64_t lda = in.lda, ldw = in.ldw * W::kBytes, ahead = in.ahead;
+  int64_t i = 0;
+  for (; i + kLanes <= in.k; i += kLanes) {
+    if constexpr (kSource == Source::kMemory) {
 #pragma GCC unroll 8
-  for (int c = 0; c < C; ++c) w[c] = W::load_n(in.w + c * in.ldw * W::kBytes, i, lanes);
-#pragma GCC unroll 8
-  for (int r = 0; r < R; ++r) {
-    const F32 a = load_n(in.a + r * in.lda + i, lanes);
-#pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) acc[r][c] = fma(a, w[c], acc[r][c]);
+      for (int c = 0; c < C; ++c) __builtin_prefetch(w + c * ldw + ahead + i * W::kBytes, 0, 2);
+    }
+    tile_step(
+        acc, [&](int r) { return load(a + r * lda + i); }, [&](int c) { return W::load(w + c * ldw, i); });
   }
+  const int64_t lanes = in.k - i;
+  if (lanes == 0) return;
+  tile_step(
+      acc, [&](int r) { return load_n(a + r * lda + i, lanes); },
+      [&](int c) { return W::load_n(w + c * ldw, i, lanes); });
 }
 
 // The sums over lanes of one row of a tile.
@@ -85,7 +111,7 @@ OMNIPHI_INLINE void tile_finish(const TileOutput& out, const F32 (&acc)[R][C]) {
   }
 }
 
-template <typename W, int R, int C>
+template <typename W, Source kSource, int R, int C>
 static void tile(const TileInput& in, const TileOutput& out) {
   F32 acc[R][C];
 #pragma GCC unroll 8
@@ -93,7 +119,7 @@ static void tile(const TileInput& in, const TileOutput& out) {
 #pragma GCC unroll 8
     for (int c = 0; c < C; ++c) acc[r][c] = in.first ? zero() : load(in.partial + r * in.partial_ld + c * kLanes);
   }
-  tile_steps<W>(in, acc);
+  tile_steps<W, kSource>(in, acc);
   if (in.last) return tile_finish(out, acc);
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
@@ -111,12 +137,17 @@ inline constexpr int kTileColumns = 4;
 inline constexpr int kRowColumns = 8;
 
 // The tile of `rows` rows, 1 <= rows <= kTileRows, and C columns.
-template <typename W, int C, int R = kTileRows>
+template <typename W, Source kSource, int C, int R = kTileRows>
 OMNIPHI_INLINE TileFunction choose_tile(int64_t rows) {
   if constexpr (R > 1) {
-    if (rows < R) return choose_tile<W, C, R - 1>(rows);
+    if (rows < R) return choose_tile<W, kSource, C, R - 1>(rows);
   }
-  return tile<W, R, C>;
+  return tile<W, kSource, R, C>;
 }
+
+OMNIPHI_INLINE int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// The height of tiles that cover `rows` rows evenly: 13 rows are 5 + 5 + 3, not 6 + 6 + 1.
+OMNIPHI_INLINE int64_t even_tile_rows(int64_t rows) { return ceil_div(rows, ceil_div(rows, kTileRows)); }
 
 }  // namespace omniphi::OMNIPHI_SIMD
