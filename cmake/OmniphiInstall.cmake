@@ -24,6 +24,22 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/omniphiConfig.cmake ${CMAKE_CURRENT_BI
               ${CMAKE_SOURCE_DIR}/cmake/OmniphiDependencies.cmake
         DESTINATION ${OMNIPHI_PACKAGE_DIR})
 
-if(TARGET omniphi)
-  install(TARGETS omniphi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
+install(TARGETS omniphi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+# The program prints its own manual page and completions.
+set(OMNIPHI_GENERATED ${CMAKE_BINARY_DIR}/generated)
+file(MAKE_DIRECTORY ${OMNIPHI_GENERATED})
+add_custom_command(
+  OUTPUT ${OMNIPHI_GENERATED}/omniphi.1 ${OMNIPHI_GENERATED}/omniphi.bash ${OMNIPHI_GENERATED}/_omniphi
+         ${OMNIPHI_GENERATED}/omniphi.fish
+  COMMAND omniphi man > ${OMNIPHI_GENERATED}/omniphi.1
+  COMMAND omniphi completion bash > ${OMNIPHI_GENERATED}/omniphi.bash
+  COMMAND omniphi completion zsh > ${OMNIPHI_GENERATED}/_omniphi
+  COMMAND omniphi completion fish > ${OMNIPHI_GENERATED}/omniphi.fish
+  DEPENDS omniphi
+  VERBATIM)
+add_custom_target(omniphi_manual ALL DEPENDS ${OMNIPHI_GENERATED}/omniphi.1)
+install(FILES ${OMNIPHI_GENERATED}/omniphi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${OMNIPHI_GENERATED}/omniphi.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME omniphi)
+install(FILES ${OMNIPHI_GENERATED}/_omniphi DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${OMNIPHI_GENERATED}/omniphi.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
