@@ -53,7 +53,7 @@ static void matmul_thin(const KernelContext& ctx, const MatmulArgs& args) {
 template <typename W>
 static void matmul_as(const KernelContext& ctx, const MatmulArgs& args) {
   if (args.m <= kThinRows || args.k == 0) return matmul_thin<W>(ctx, args);
-  if (args.m <= kFewRows) return matmul_blocks<W, Plan::kFewRows>(ctx, args);
+  if (args.m <= kFewRowsMost) return matmul_blocks<W, Plan::kFewRows>(ctx, args);
   if constexpr (kLanes == 8 && W::kBytes == 2) {
     if (args.m > kPackRows) return matmul_blocks<W, Plan::kPacked>(ctx, args);
   }

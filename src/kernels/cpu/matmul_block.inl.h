@@ -13,7 +13,7 @@ inline constexpr int64_t kBlockColumns = 64;
 inline constexpr int64_t kBlockDepth = 1024;
 
 // Up to this many rows a block of all rows fits the first-level cache, and weights pass by it once, from memory.
-inline constexpr int64_t kFewRows = 16;
+inline constexpr int64_t kFewRowsMost = 16;
 inline constexpr int64_t kFewRowsValues = 8192;
 
 // A block of weights, widened once and laid out in the order in which tiles read it: groups of kTileColumns columns,
