@@ -116,6 +116,35 @@ TEST_P(SynthLayout, TinyGivesBackItsConfiguration) {
   expect_same_config(checkpoint.config(), config);
 }
 
+// Sum of a field of /proc/self/smaps, in bytes, over the mappings whose name contains `name` (all when empty).
+uint64_t smaps_bytes(const std::string& field, const std::string& name) {
+  std::ifstream in("/proc/self/smaps");
+  uint64_t total = 0;
+  bool counts = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.find('-') < line.find(' ')) {  // "ADDRESS-ADDRESS perms offset device inode name" opens a mapping
+      counts = line.find(name) != std::string::npos;
+    } else if (counts && line.rfind(field + ":", 0) == 0) {
+      total += std::stoull(line.substr(field.size() + 1)) * 1024;
+    }
+  }
+  return total;
+}
+
+TEST(Synth, OpeningTheReleaseCopiesNoWeights) {
+  const TempFolder folder;
+  SynthOptions options;
+  options.fill = Fill::kSparse;
+  synthesize(preset_config("phi4mm"), folder / "model", options);
+  const uint64_t before = smaps_bytes("Anonymous", "");
+  const Checkpoint checkpoint = Checkpoint::open(folder / "model");
+  const std::string files = folder.path().string();
+  EXPECT_GE(smaps_bytes("Size", files), 2u * 5'574'460'384);       // mapped whole,
+  EXPECT_LT(smaps_bytes("Rss", files), 100'000'000u);              // hardly read,
+  EXPECT_EQ(smaps_bytes("Anonymous", files), 0u);                  // never written,
+  EXPECT_LT(smaps_bytes("Anonymous", ""), before + 100'000'000u);  // and copied nowhere.
+}
+
 TEST(Synth, TinyIsTheGoldenOnesShape) {
   const Checkpoint golden = Checkpoint::open(OMNIPHI_SOURCE_DIR "/tests/parity/phi4mm/checkpoint");
   expect_same_config(preset_config("tiny"), golden.config());

@@ -103,6 +103,10 @@ Json model_json(size_t count) {
     merges.push_back(merge.left + " " + merge.right);
     vocabulary.emplace_back(merge.left + merge.right, id++);
   }
+  // As in the release: without an entry here, the `tokenizers` library numbers added tokens on its own.
+  for (const SpecialToken& token : kSpecialTokens) {
+    vocabulary.emplace_back(token.content, token.id + static_cast<int>(count) - kReleasedTextIds);
+  }
   return {{"type", "BPE"},
           {"dropout", nullptr},
           {"unk_token", nullptr},
