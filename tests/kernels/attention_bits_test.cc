@@ -80,6 +80,7 @@ TEST_P(AttentionBitsTest, ChunksBlockSizesAndThreads) {
       const std::vector<float> whole = attend(one_.context, problem, dtype, 256);
       for (const float value : whole) ASSERT_TRUE(std::isfinite(value));
       for (const int block : {16, 32, 64, 128, 256}) {
+        if (GetParam() == Isa::kRef && block != 16 && block != 256) continue;  // slow, and the same code for all
         Runner& runner = *runners[seed % 4];
         ASSERT_TRUE(same(whole, attend(runner.context, problem, dtype, block)))
             << describe(shape) << " block " << block;
@@ -87,6 +88,7 @@ TEST_P(AttentionBitsTest, ChunksBlockSizesAndThreads) {
             << describe(shape) << " " << dtype_name(dtype) << " block " << block << " seed " << seed;
       }
       for (const auto& runner : runners) {
+        if (GetParam() == Isa::kRef && runner->pool.threads() % 2 == 1) continue;
         ASSERT_TRUE(same(whole, attend(runner->context, problem, dtype, 32)))
             << describe(shape) << " threads " << runner->pool.threads();
       }

@@ -2,24 +2,17 @@
 // tile share a key and value head.
 #pragma once
 
+#include "kernels/cpu/attention_softmax.inl.h"
 #include "kernels/cpu/attention_tiles.inl.h"
-#include "kernels/cpu/math.inl.h"
 #include "kernels/ops.h"
 
 namespace omniphi::OMNIPHI_SIMD {
 
 static_assert(kSpan == kAttentionSpan);
 
-inline constexpr int kTileRows = 96;             // rows share a span's keys in the second-level cache
-inline constexpr int kSoftmaxKeys = 4 * kLanes;  // keys that the softmax takes at a time
+inline constexpr int kTileRows = 96;  // rows share a span's keys in the second-level cache
 inline constexpr int kKeyVectors = kSpan / kLanes;
 inline constexpr int64_t kValueRun = 64;  // keys whose values stay in the first-level cache
-
-struct KeyRange {
-  int64_t begin, end;  // empty when begin >= end
-};
-
-OMNIPHI_INLINE KeyRange intersect(KeyRange a, KeyRange b) { return {max_i64(a.begin, b.begin), min_i64(a.end, b.end)}; }
 
 OMNIPHI_INLINE int64_t padded_dim(int64_t dim) { return (dim + kLanes - 1) / kLanes * kLanes; }
 
@@ -99,18 +92,14 @@ struct SpanKeys {
   int64_t begin;
   KeyRange needed;                           // by any row; not empty
   KeyRange groups[kTileRows / kRowsAtOnce];  // by the rows of a register tile
-  const char* keys[kKeyVectors];             // dimension 0 of each vector of keys
+  // Dimension 0 of each vector of keys, and of the first ones of the next span, which are prefetched.
+  const char* keys[kKeyVectors + wide_vectors(1)];
 };
 
 // Rows of a tile that begin a register tile, and how many it has.
 template <typename F>
 OMNIPHI_INLINE void for_groups(const Tile& tile, const F& f) {
   for (int r = 0; r < tile.rows; r += kRowsAtOnce) f(r, static_cast<int>(min_i64(kRowsAtOnce, tile.rows - r)));
-}
-
-// `range` in whole steps of the softmax.
-OMNIPHI_INLINE KeyRange softmax_steps(KeyRange range) {
-  return {range.begin / kSoftmaxKeys * kSoftmaxKeys, (range.end + kSoftmaxKeys - 1) / kSoftmaxKeys * kSoftmaxKeys};
 }
 
 static SpanKeys find_keys(const Tile& tile, int64_t begin, KeyRange needed) {
@@ -124,8 +113,8 @@ static SpanKeys find_keys(const Tile& tile, int64_t begin, KeyRange needed) {
     span.groups[r / kRowsAtOnce] = group.end == 0 ? group : KeyRange{group.begin - begin, group.end - begin};
   });
   // Vectors past the last key repeat it: their scores are computed in whole tiles and thrown away.
-  const int64_t last_vector = (min_i64(begin + kSpan, tile.sequence->keys) - begin - 1) / kLanes;
-  for (int v = 0; v < kKeyVectors; ++v) {
+  const int64_t last_vector = (tile.sequence->keys - begin - 1) / kLanes;
+  for (int v = 0; v < kKeyVectors + wide_vectors(1); ++v) {
     const int64_t j = begin + min_i64(v, last_vector) * kLanes;
     const char* data = static_cast<const char*>(kv.blocks[j / block]);
     span.keys[v] = data + (tile.kv_head * 2 * dim * block + j % block) * bytes;
@@ -164,84 +153,6 @@ static void scores_of(const Tile& tile, const SpanKeys& span, const SpanScratch&
   }
 }
 
-// A row's way to its softmax.
-struct SoftmaxRow {
-  int64_t span;             // position of the span
-  KeyRange steps;           // within the span, whole softmax steps
-  KeyRange seen;            // positions
-  const uint8_t* key_mask;  // of position 0, or null
-  int64_t keys;
-  float scale;
-  const float* bias;  // of distance 0, or null
-  int64_t position, reach;
-};
-
-OMNIPHI_INLINE F32 relative_bias(const SoftmaxRow& row, int64_t j) {
-  const int64_t distance = j - row.position;
-  if (distance >= -row.reach && distance + kLanes <= row.reach) return load(row.bias + distance);
-  alignas(64) float lanes[kLanes];
-  for (int i = 0; i < kLanes; ++i) lanes[i] = row.bias[max_i64(-row.reach, min_i64(distance + i, row.reach - 1))];
-  return load(lanes);
-}
-
-// The final scores of positions [j, j + kLanes): -inf where the key is not seen, whatever the product gave there.
-OMNIPHI_INLINE F32 final_scores(const SoftmaxRow& row, int64_t j, F32 dots) {
-  const F32 hidden = set(-__builtin_inff());
-  F32 x = row.bias ? fma(dots, set(row.scale), relative_bias(row, j)) : mul(dots, set(row.scale));
-  if (j < row.seen.begin) x = select(first(min_i64(row.seen.begin - j, kLanes)), hidden, x);
-  if (j + kLanes > row.seen.end) x = select(first(max_i64(row.seen.end - j, 0)), x, hidden);
-  if (row.key_mask) {
-    const int64_t n = min_i64(row.keys - j, kLanes);
-    x = n > 0 ? select(mask_from_bytes(row.key_mask + j, n), x, hidden) : hidden;
-  }
-  return x;
-}
-
-OMNIPHI_INLINE bool any_nan(const float* x, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    if (x[i] != x[i]) return true;
-  }
-  return false;
-}
-
-// Turns a row's products into exp(score - max). Lane i of partial sum v % 4 takes the keys of vector v.
-static void softmax_row(const SoftmaxRow& row, float* scores, float* max_out, float* sum_out) {
-  F32 max4[4];
-  for (int v = 0; v < 4; ++v) max4[v] = set(-__builtin_inff());
-  for (int64_t j = row.steps.begin; j < row.steps.end; j += kSoftmaxKeys) {
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      const int64_t at = j + v * kLanes;
-      const F32 x = final_scores(row, row.span + at, load(scores + at));
-      store(scores + at, x);
-      max4[v] = max(x, max4[v]);  // passes over NaN
-    }
-  }
-  float largest = max_lane(max(max(max4[0], max4[1]), max(max4[2], max4[3])));
-  if (largest == -__builtin_inff()) {
-    if (!any_nan(scores + row.steps.begin, row.steps.end - row.steps.begin)) {  // no key is seen
-      for (int64_t j = row.steps.begin; j < row.steps.end; j += kLanes) store(scores + j, zero());
-      *max_out = largest;
-      *sum_out = 0;
-      return;
-    }
-    largest = 0;  // NaN goes into the sum and the result
-  }
-  const F32 shift = set(largest);
-  F32 sum4[4];
-  for (int v = 0; v < 4; ++v) sum4[v] = zero();
-  for (int64_t j = row.steps.begin; j < row.steps.end; j += kSoftmaxKeys) {
-#pragma GCC unroll 4
-    for (int v = 0; v < 4; ++v) {
-      const F32 weight = exp(sub(load(scores + j + v * kLanes), shift));
-      store(scores + j + v * kLanes, weight);
-      sum4[v] = add(sum4[v], weight);
-    }
-  }
-  *max_out = largest;
-  *sum_out = sum(add(add(sum4[0], sum4[1]), add(sum4[2], sum4[3])));
-}
-
 static void softmax_of(const Tile& tile, const SpanKeys& span, const SpanScratch& scratch, const Partial& result) {
   const AttentionArgs& args = *tile.args;
   const int64_t reach = args.bias_reach;
@@ -263,20 +174,22 @@ static void softmax_of(const Tile& tile, const SpanKeys& span, const SpanScratch
 // Adds the values of keys [j, j + count) of the span, which lie behind each other at `piece.values`.
 template <typename T, bool kTail>
 static void add_values(const Tile& tile, const SpanKeys& span, const float* p, int64_t j, const ValueTile& piece) {
-  const int64_t vectors = piece.ldo / kLanes, parts = (vectors + kVectorsAtOnce - 1) / kVectorsAtOnce;
-  for (int64_t part = 0; part < parts; ++part) {
-    const int64_t first_vector = vectors * part / parts, end_vector = vectors * (part + 1) / parts;
-    const int n = static_cast<int>(end_vector - first_vector);
-    const bool tail = kTail && end_vector == vectors;
+  const int64_t vectors = piece.ldo / kLanes;
+  const int64_t wide = tile.rows <= kRowsAtOnce ? wide_vectors(tile.rows) : kVectorsAtOnce;
+  for (int64_t begin = 0, n = 0; begin < vectors; begin += n) {
+    const int64_t left = vectors - begin, parts = (left + kVectorsAtOnce - 1) / kVectorsAtOnce;
+    n = wide > kVectorsAtOnce && left >= wide ? wide : (left + parts - 1) / parts;
+    const bool tail = kTail && begin + n == vectors;
     for_groups(tile, [&](int r, int rows) {
       const KeyRange keys = intersect(span.groups[r / kRowsAtOnce], {j, j + piece.count});
       if (keys.begin >= keys.end) return;
       ValueTile t = piece;
       t.p = p + r * kSpan + keys.begin;
-      t.values += ((keys.begin - j) * piece.stride + first_vector * kLanes) * T::kBytes;
+      t.values += ((keys.begin - j) * piece.stride + begin * kLanes) * T::kBytes;
       t.count = keys.end - keys.begin;
-      t.out += r * piece.ldo + first_vector * kLanes;
-      (tail ? value_function<T, kTail>(rows, n) : value_function<T, false>(rows, n))(t);
+      t.out += r * piece.ldo + begin * kLanes;
+      const int width = static_cast<int>(n);
+      (tail ? value_function<T, kTail>(rows, width) : value_function<T, false>(rows, width))(t);
     });
   }
 }
@@ -291,6 +204,16 @@ static void pack_values(const ValueTile& piece, int64_t dim, float* to) {
       store(to + i * ld + d, n == kLanes ? T::load(piece.values, index) : T::load_n(piece.values, index, n));
     });
   }
+}
+
+// Values that stream from memory are asked for one run ahead.
+static void prefetch_values(const Tile& tile, int64_t position, int64_t count) {
+  const KvBlocks& kv = tile.sequence->kv;
+  if (position + count > tile.sequence->keys) return;
+  const int64_t bytes = kv.dtype == DType::kBF16 ? 2 : 4, dim = tile.args->head_dim, block = kv.block_tokens;
+  const char* values = static_cast<const char*>(kv.blocks[position / block]) +
+                       ((tile.kv_head * 2 + 1) * dim * block + position % block * dim) * bytes;
+  for (int64_t i = 0; i < count * dim * bytes; i += 64) __builtin_prefetch(values + i, 0, 2);
 }
 
 template <typename T>
@@ -314,6 +237,7 @@ static void values_of(const Tile& tile, const SpanKeys& span, const SpanScratch&
       piece.tail = dim - (ldo - kLanes);
       piece.out = out;
       piece.ldo = ldo;
+      if (!many) prefetch_values(tile, position + kValueRun, piece.count);
       if (packed) {
         pack_values<T>(piece, dim, scratch.values + (j - run) * ldo);
       } else if (ragged) {

@@ -10,8 +10,11 @@ inline constexpr int kSpan = 256;                            // kAttentionSpan
 inline constexpr int kRowsAtOnce = 6;                        // rows of q or p in a register tile
 inline constexpr int kVectorsAtOnce = kLanes == 16 ? 4 : 2;  // vectors of keys or dimensions beside them
 
-// Vectors of keys that `rows` rows of q meet at a time when keys stream from memory: as many as registers allow, so
-// that each step reads a long piece of a line of keys.
+// The smallest block of the cache has 16 keys: so many bytes of a dimension lie together.
+inline constexpr int kPrefetchBytes = 32;
+
+// Vectors that up to kRowsAtOnce rows meet at a time when keys and values stream from memory: as many as registers
+// allow, so that each step reads a long piece and has enough sums to hide the latency of one.
 constexpr int wide_vectors(int rows) {
   if (kLanes == 16) return rows <= 3 ? 8 : 4;
   return rows == 1 ? 8 : rows <= 3 ? 4 : 2;
@@ -21,25 +24,33 @@ constexpr int wide_vectors(int rows) {
 struct ScoreTile {
   const float* q;  // [rows, ldq]
   int64_t ldq;
-  const char* const* keys;  // [vectors]: where dimension 0 of each vector of keys lies
+  const char* const* keys;  // [vectors]: dimension 0 of each; streamed ones are followed by those that come next
   int64_t stride;           // elements from one dimension to the next
   int64_t dim;
   float* scores;  // [rows, kSpan]
 };
 
-template <int kRows, int kVectors, typename T>
+template <int kRows, int kVectors, typename T, bool kStreamed>
 static void score_tile(const ScoreTile& t) {
   F32 acc[kRows][kVectors];
   const char* keys[kVectors];
+  [[maybe_unused]] const char* next[kVectors];
 #pragma GCC unroll 8
   for (int v = 0; v < kVectors; ++v) {
     keys[v] = t.keys[v];
+    if constexpr (kStreamed) next[v] = t.keys[kVectors + v];
 #pragma GCC unroll 8
     for (int r = 0; r < kRows; ++r) acc[r][v] = zero();
   }
   const float* q = t.q;
   const int64_t end = t.dim * t.stride, ldq = t.ldq;
   for (int64_t at = 0; at < end; at += t.stride, ++q) {
+    if constexpr (kStreamed) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        if (v * kLanes * T::kBytes % kPrefetchBytes == 0) __builtin_prefetch(next[v] + at * T::kBytes, 0, 2);
+      }
+    }
     // The fewer of both stay in registers through the step, the others pass one by one.
     if constexpr (kRows < kVectors) {
       F32 x[kRows];
@@ -76,17 +87,17 @@ template <int kVectors>
 static ScoreFunction packed_score_function_of(int rows) {
   switch (rows) {
     case 1:
-      return score_tile<1, kVectors, AsF32>;
+      return score_tile<1, kVectors, AsF32, false>;
     case 2:
-      return score_tile<2, kVectors, AsF32>;
+      return score_tile<2, kVectors, AsF32, false>;
     case 3:
-      return score_tile<3, kVectors, AsF32>;
+      return score_tile<3, kVectors, AsF32, false>;
     case 4:
-      return score_tile<4, kVectors, AsF32>;
+      return score_tile<4, kVectors, AsF32, false>;
     case 5:
-      return score_tile<5, kVectors, AsF32>;
+      return score_tile<5, kVectors, AsF32, false>;
     default:
-      return score_tile<6, kVectors, AsF32>;
+      return score_tile<6, kVectors, AsF32, false>;
   }
 }
 
@@ -103,17 +114,17 @@ template <typename T>
 static ScoreFunction streamed_score_function(int rows) {
   switch (rows) {
     case 1:
-      return score_tile<1, wide_vectors(1), T>;
+      return score_tile<1, wide_vectors(1), T, true>;
     case 2:
-      return score_tile<2, wide_vectors(2), T>;
+      return score_tile<2, wide_vectors(2), T, true>;
     case 3:
-      return score_tile<3, wide_vectors(3), T>;
+      return score_tile<3, wide_vectors(3), T, true>;
     case 4:
-      return score_tile<4, wide_vectors(4), T>;
+      return score_tile<4, wide_vectors(4), T, true>;
     case 5:
-      return score_tile<5, wide_vectors(5), T>;
+      return score_tile<5, wide_vectors(5), T, true>;
     default:
-      return score_tile<6, wide_vectors(6), T>;
+      return score_tile<6, wide_vectors(6), T, true>;
   }
 }
 
@@ -141,17 +152,30 @@ static void value_tile(const ValueTile& t) {
   const float* const end = t.p + t.count;
   const char* values = t.values;
   for (; p != end; ++p, values += t.stride * T::kBytes) {
-    F32 value[kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
+    const auto value_at = [&](int v) {
       const bool partial = kTail && v == kVectors - 1;
-      value[v] = partial ? T::load_n(values, v * kLanes, t.tail) : T::load(values, v * kLanes);
-    }
+      return partial ? T::load_n(values, v * kLanes, t.tail) : T::load(values, v * kLanes);
+    };
+    if constexpr (kRows < kVectors) {
+      F32 weight[kRows];
 #pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r) {
-      const F32 weight = set(p[r * kSpan]);
+      for (int r = 0; r < kRows; ++r) weight[r] = set(p[r * kSpan]);
 #pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) acc[r][v] = fma(weight, value[v], acc[r][v]);
+      for (int v = 0; v < kVectors; ++v) {
+        const F32 value = value_at(v);
+#pragma GCC unroll 8
+        for (int r = 0; r < kRows; ++r) acc[r][v] = fma(weight[r], value, acc[r][v]);
+      }
+    } else {
+      F32 value[kVectors];
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) value[v] = value_at(v);
+#pragma GCC unroll 8
+      for (int r = 0; r < kRows; ++r) {
+        const F32 weight = set(p[r * kSpan]);
+#pragma GCC unroll 8
+        for (int v = 0; v < kVectors; ++v) acc[r][v] = fma(weight, value[v], acc[r][v]);
+      }
     }
   }
 #pragma GCC unroll 8
@@ -181,11 +205,16 @@ static ValueFunction value_function_of(int rows) {
   }
 }
 
-// The kernel for `rows` rows of p and `vectors` (1 to kVectorsAtOnce) vectors of dimensions.
+// The kernel for `rows` rows of p and `vectors` vectors of dimensions: 1 to kVectorsAtOnce, or wide_vectors(rows).
 template <typename T, bool kTail>
 static ValueFunction value_function(int rows, int vectors) {
+  if (vectors > kVectorsAtOnce) {
+    if (rows == 1) return value_tile<1, wide_vectors(1), T, kTail>;
+    if (rows == 2) return value_tile<2, wide_vectors(2), T, kTail>;
+    return value_tile<3, wide_vectors(3), T, kTail>;
+  }
   if (vectors == 1) return value_function_of<1, T, kTail>(rows);
-  if (vectors == 2 || kVectorsAtOnce == 2) return value_function_of<2, T, kTail>(rows);
+  if (vectors == 2) return value_function_of<2, T, kTail>(rows);
   if (vectors == 3) return value_function_of < kVectorsAtOnce == 2 ? 2 : 3, T, kTail > (rows);
   return value_function_of<kVectorsAtOnce, T, kTail>(rows);
 }

@@ -23,9 +23,7 @@ OMNIPHI_INLINE F32 exp(F32 x) {
   p = fma(p, r, set(0.5f));
   p = fma(p, mul(r, r), r);
   p = add(p, set(1.0f));
-  // 2^n in two factors: n reaches 128 and, for subnormal results, -150.
-  const F32 half = round(mul(n, set(0.5f)));
-  return mul(mul(p, pow2(half)), pow2(sub(n, half)));
+  return scale_by_pow2(p, n);
 }
 
 // 1 / (1 + e^-x).

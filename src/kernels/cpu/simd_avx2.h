@@ -93,10 +93,13 @@ OMNIPHI_INLINE F32 copy_sign(F32 magnitude, F32 sign) {
 OMNIPHI_INLINE F32 round(F32 a) {  // nearest, ties to even
   return {_mm256_round_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
-// 2^n for whole n in [-126, 127].
-OMNIPHI_INLINE F32 pow2(F32 n) {
-  return {
-      _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n.v), _mm256_set1_epi32(127)), 23))};
+// x * 2^n for whole n in [-152, 128], in two steps: one factor can't be 2^128 or subnormal.
+OMNIPHI_INLINE __m256 pow2(__m256i n) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+}
+OMNIPHI_INLINE F32 scale_by_pow2(F32 x, F32 n) {
+  const __m256i whole = _mm256_cvtps_epi32(n.v), half = _mm256_srai_epi32(whole, 1);
+  return {_mm256_mul_ps(_mm256_mul_ps(x.v, pow2(half)), pow2(_mm256_sub_epi32(whole, half)))};
 }
 
 // Comparisons are false where a lane is NaN.

@@ -77,11 +77,8 @@ OMNIPHI_INLINE F32 copy_sign(F32 magnitude, F32 sign) {
 OMNIPHI_INLINE F32 round(F32 a) {  // nearest, ties to even
   return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
 }
-// 2^n for whole n in [-126, 127].
-OMNIPHI_INLINE F32 pow2(F32 n) {
-  return {
-      _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(_mm512_cvtps_epi32(n.v), _mm512_set1_epi32(127)), 23))};
-}
+// x * 2^n for whole n in [-152, 128].
+OMNIPHI_INLINE F32 scale_by_pow2(F32 x, F32 n) { return {_mm512_scalef_ps(x.v, n.v)}; }
 
 // Comparisons are false where a lane is NaN.
 OMNIPHI_INLINE Mask less(F32 a, F32 b) { return {_mm512_cmp_ps_mask(a.v, b.v, _CMP_LT_OQ)}; }
