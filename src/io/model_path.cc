@@ -19,6 +19,14 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// A folder that a variable names; a leading ~ is the home folder, as for Hugging Face's own tools.
+fs::path folder_in(const char* name) {
+  const std::string value = variable(name);
+  const std::string home = variable("HOME");
+  if (home.empty() || (value != "~" && !value.starts_with("~/"))) return value;
+  return home + value.substr(1);
+}
+
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
@@ -104,11 +112,10 @@ fs::path find_in_cache(const std::string& model, const RepositoryId& id) {
 
 fs::path hugging_face_cache() {
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
-    if (const std::string value = variable(name); !value.empty()) return value;
+    if (const fs::path cache = folder_in(name); !cache.empty()) return cache;
   }
-  if (const std::string home = variable("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty())
-    return fs::path(cache) / "huggingface" / "hub";
+  if (const fs::path home = folder_in("HF_HOME"); !home.empty()) return home / "hub";
+  if (const fs::path cache = folder_in("XDG_CACHE_HOME"); !cache.empty()) return cache / "huggingface" / "hub";
   if (const std::string home = variable("HOME"); !home.empty()) {
     return fs::path(home) / ".cache" / "huggingface" / "hub";
   }

@@ -75,6 +75,8 @@ TEST_F(ModelPath, TheCacheIsFoundInOrder) {
   EXPECT_EQ(hugging_face_cache(), "/x/huggingface/hub");
   set("HF_HOME", "/f");
   EXPECT_EQ(hugging_face_cache(), "/f/hub");
+  set("HF_HOME", "~/f");
+  EXPECT_EQ(hugging_face_cache(), "/h/f/hub");
   set("HF_HUB_CACHE", "/c");
   EXPECT_EQ(hugging_face_cache(), "/c");
 }
