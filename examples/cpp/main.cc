@@ -21,7 +21,8 @@ int main(int argc, char** argv) {
       std::cout << text << std::flush;
       return true;  // false would stop the answer
     });
-    std::cout << "\n" << answer.usage.prompt_tokens << " prompt tokens, " << answer.usage.image_tokens
+    std::cout << "\n"
+              << answer.usage.prompt_tokens << " prompt tokens, " << answer.usage.image_tokens
               << " of them for the image\n";
   } catch (const omniphi::Error& error) {
     std::cerr << error.what() << "\n";
