@@ -33,6 +33,11 @@ RunningSequence::RunningSequence(const phi4mm::Model& model, const Tokenizer& to
   max_tokens_ = model.context_length() - static_cast<int64_t>(ids.size());
   if (options.max_tokens >= 0) max_tokens_ = std::min(max_tokens_, options.max_tokens);
   if (max_tokens_ == 0) finish(FinishReason::kLength);
+  // Room for an ordinary answer, so that taking a token allocates nothing.
+  const auto room = static_cast<size_t>(std::min<int64_t>(max_tokens_, 8192));
+  ids.reserve(ids.size() + room);
+  result.token_ids.reserve(room);
+  result.logprobs.reserve(room);
 }
 
 void RunningSequence::finish(FinishReason reason) {

@@ -7,24 +7,34 @@
 namespace omniphi::ref {
 namespace {
 
-// Keys of one query in one head, read one by one where they lie.
+// The keys and values of one head of a sequence, widened: [keys, dim] each.
 struct Head {
-  const KvBlocks& kv;
-  int64_t base;  // of the head's keys in a block
+  const float* keys;
+  const float* values;
   int64_t dim;
 
-  float at(int64_t block, int64_t index) const {
-    const void* data = kv.blocks[block];
-    return kv.dtype == DType::kBF16 ? bf16_to_f32(static_cast<const uint16_t*>(data)[index])
-                                    : static_cast<const float*>(data)[index];
-  }
-  float key(int64_t j, int64_t d) const {
-    return at(j / kv.block_tokens, base + d * kv.block_tokens + j % kv.block_tokens);
-  }
-  float value(int64_t j, int64_t d) const {
-    return at(j / kv.block_tokens, base + dim * kv.block_tokens + (j % kv.block_tokens) * dim + d);
-  }
+  const float* key(int64_t j) const { return keys + j * dim; }
+  const float* value(int64_t j) const { return values + j * dim; }
 };
+
+float stored(const KvBlocks& kv, int64_t block, int64_t index) {
+  const void* data = kv.blocks[block];
+  return kv.dtype == DType::kBF16 ? bf16_to_f32(static_cast<const uint16_t*>(data)[index])
+                                  : static_cast<const float*>(data)[index];
+}
+
+// Copies a head out of its blocks.
+void gather(const AttentionSequence& sequence, int64_t kv_head, int64_t dim, float* keys, float* values) {
+  const int64_t slots = sequence.kv.block_tokens;
+  const int64_t base = 2 * kv_head * dim * slots;
+  for (int64_t j = 0; j < sequence.keys; ++j) {
+    const int64_t block = j / slots, slot = j % slots;
+    for (int64_t d = 0; d < dim; ++d) {
+      keys[j * dim + d] = stored(sequence.kv, block, base + d * slots + slot);
+      values[j * dim + d] = stored(sequence.kv, block, base + (slots + slot) * dim + d);
+    }
+  }
+}
 
 // One query of one head.
 struct Query {
@@ -61,7 +71,8 @@ struct Span {
       score = -std::numeric_limits<double>::infinity();
       if (!query.sees(j)) continue;
       double dot = 0;
-      for (int64_t d = 0; d < head.dim; ++d) dot += static_cast<double>(q[d]) * head.key(j, d);
+      const float* key = head.key(j);
+      for (int64_t d = 0; d < head.dim; ++d) dot += static_cast<double>(q[d]) * key[d];
       score = query.args.scale * dot + query.bias(j);
       max = std::max(max, score);
       seen = true;
@@ -87,7 +98,7 @@ void attend(const Query& query, const Head& head, float* out) {
       double value = 0;
       for (int64_t j = begin; j < end; ++j) {
         const double weight = span.weights[j - begin];
-        if (weight != 0) value += weight * head.value(j, d);
+        if (weight != 0) value += weight * head.value(j)[d];
       }
       out[d] = static_cast<float>(out[d] * keep + value * add);
     }
@@ -102,14 +113,18 @@ void attend(const Query& query, const Head& head, float* out) {
 }  // namespace
 
 void attention(const KernelContext& ctx, const AttentionArgs& args) {
-  const int group = args.heads / args.kv_heads;
+  const int64_t group = args.heads / args.kv_heads, dim = args.head_dim;
   for (const AttentionSequence& sequence : args.sequences) {
-    ctx.pool->parallel_for(sequence.m * args.heads, [&](int64_t item, int) {
-      const Query query{args, sequence, item / args.heads, static_cast<int>(item % args.heads)};
-      const int64_t base = int64_t{2} * (query.head / group) * args.head_dim * sequence.kv.block_tokens;
-      attend(query, Head{sequence.kv, base, args.head_dim},
-             sequence.out + query.index * args.ldo + static_cast<int64_t>(query.head) * args.head_dim);
-    });
+    const Workspace::Mark mark(*ctx.workspace);
+    float* keys = take_floats(ctx, sequence.keys * dim);
+    float* values = take_floats(ctx, sequence.keys * dim);
+    for (int64_t kv_head = 0; kv_head < args.kv_heads; ++kv_head) {
+      gather(sequence, kv_head, dim, keys, values);
+      ctx.pool->parallel_for(sequence.m * group, [&](int64_t item, int) {
+        const Query query{args, sequence, item / group, static_cast<int>(kv_head * group + item % group)};
+        attend(query, Head{keys, values, dim}, sequence.out + query.index * args.ldo + query.head * dim);
+      });
+    }
   }
 }
 
