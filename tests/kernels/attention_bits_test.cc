@@ -174,11 +174,17 @@ TEST_P(AttentionBitsTest, OneLongSequenceOnManyThreads) {
 }
 
 TEST_P(AttentionBitsTest, UnderflowKeepsItsSign) {
-  // Products below the smallest float round to 0 or -0; keys that a query does not see must not change which.
+  // Weighted values below the smallest float leave a sum of -0 behind, which 0 times the value of a key that is not
+  // seen could turn to 0. Key 0 has all the weight and the value 0; odd keys have values that underflow.
   Problem problem({.heads = 1, .kv_heads = 1, .head_dim = 16, .m = 30, .keys = 30}, 8);
-  for (float& value : problem.v) value = -std::numeric_limits<float>::denorm_min();
+  std::fill(problem.q.begin(), problem.q.end(), 1.0f);
+  std::fill(problem.k.begin(), problem.k.end(), 0.0f);
+  std::fill(problem.k.begin(), problem.k.begin() + 16, 1.0f);
+  for (size_t i = 0; i < problem.v.size(); ++i)
+    problem.v[i] = i / 16 % 2 ? -std::numeric_limits<float>::denorm_min() : 0.0f;
   const std::vector<float> whole = attend(one_.context, problem, DType::kF32, 16);
-  for (uint32_t seed : {1u, 2u, 3u}) ASSERT_TRUE(same(whole, in_chunks(one_, problem, DType::kF32, 16, seed)));
+  for (uint32_t seed : {1u, 2u, 3u, 5u, 7u})
+    ASSERT_TRUE(same(whole, in_chunks(one_, problem, DType::kF32, 16, seed))) << seed;
 }
 
 INSTANTIATE_TEST_SUITE_P(Isas, AttentionBitsTest, ::testing::ValuesIn(supported_isas()), isa_test_name);

@@ -16,17 +16,11 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "kernels/testing.h"
 
 namespace omniphi::testing_attention {
 
-// A pool, a workspace and the kernels of one instruction set.
-struct Runner {
-  Runner(Isa isa, int threads) : pool(threads), context{&kernel_table(isa), &pool, &workspace} {}
-
-  ThreadPool pool;
-  Workspace workspace;
-  KernelContext context;
-};
+using kernel_testing::Runner;
 
 inline std::vector<float> random_floats(std::mt19937& rng, int64_t count, float deviation = 1) {
   std::normal_distribution<float> normal(0, deviation);
