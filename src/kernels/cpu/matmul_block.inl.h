@@ -113,8 +113,11 @@ struct Cut {
 
 OMNIPHI_INLINE Cut cut_blocks(const MatmulArgs& args, Plan plan, int64_t threads) {
   Cut cut;
-  // Enough blocks to keep the threads equally busy: smaller ones where there are few columns, then several panels.
-  const int64_t wanted = 8 * threads;
+  // Enough blocks to keep the threads equally busy, of enough work each to pay for waking one: smaller ones where there
+  // are few columns, then several panels.
+  constexpr int64_t kBlockWork = int64_t{1} << 17;
+  const int64_t work = max_i64(1, args.m * args.n * args.k / kBlockWork);
+  const int64_t wanted = min_i64(8 * threads, work);
   const int64_t share = ceil_div(ceil_div(args.n, wanted), 16) * 16;
   cut.columns = max_i64(16, min_i64(kBlockColumns, share));
   cut.column_blocks = ceil_div(args.n, cut.columns);
