@@ -224,6 +224,9 @@ def make_bmp():
     palette = RNG.integers(0, 256, (10, 3), dtype=np.uint8)
     few = RNG.integers(0, 10, (13, 19))
     add("short_palette.bmp", bmp(19, 13, 8, bmp_rows(few, 8, False), palette, colours=10, gap=6), palette[few])
+    data = bytearray(bmp(19, 13, 8, bmp_rows(few, 8, False), palette, colours=10))
+    data[10:14] = struct.pack("<I", 54)  # the pixels are said to start where the palette does
+    add("offset_of_palette.bmp", bytes(data), palette[few])
     add("os2_16.bmp", bmp(19, 13, 8, bmp_rows(few, 8, False), np.pad(palette, ((0, 246), (0, 0))), header=16),
         palette[few], palette[few])
     rgb = smooth(19, 13, 3)
@@ -304,6 +307,9 @@ def make_tiff():
     add("rgb_planar_tiled.tif", tiff(rgb.transpose(2, 0, 1), photometric="rgb", planarconfig="separate", tile=(16, 32)),
         rgb, rgb)
     add("rgba_straight.tif", tiff(rgba, photometric="rgb", extrasamples=["unassalpha"]), over, rgb)
+    marked = tiff(rgba, photometric="rgb", extrasamples=["unassalpha"])
+    at = marked.index(struct.pack("<HHI", 338, 3, 1))  # another number makes it a tag that nobody reads
+    add("rgba_no_extra_tag.tif", marked[:at] + struct.pack("<H", 337) + marked[at + 2:], over, rgb)
     multiplied = np.concatenate([(rgb.astype(int) * alpha // 255).astype(np.uint8), alpha], -1)
     viewer = np.minimum(multiplied[..., :3].astype(int) + 255 - alpha, 255).astype(np.uint8)
     add("rgba_multiplied.tif", tiff(multiplied, photometric="rgb", extrasamples=["assocalpha"]), viewer)

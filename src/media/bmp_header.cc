@@ -86,7 +86,9 @@ void read_palette(const ImageSource& source, const Fields& fields, size_t at, ui
   const size_t entry = header_bytes == kOs2Header ? 3 : 4;
   const size_t most = size_t{1} << header->bits;
   size_t count = colours == 0 ? most : std::min<size_t>(colours, most);
-  // Some writers point the pixels into a palette that they left short.
+  // Some writers leave the palette short and point the pixels into it; others point them at its start, and mean its
+  // end.
+  if (header->data_offset == at) header->data_offset = at + count * entry;
   if (header->data_offset > at) count = std::min(count, (header->data_offset - at) / entry);
   header->palette.assign(256, {0, 0, 0});
   for (size_t i = 0; i < count; ++i) {

@@ -62,15 +62,17 @@ Colours colours_of(const ImageSource& source, const TiffFile& file, TiffLayout* 
   }
 }
 
-// The alpha is the first extra sample, when the file says that it is one.
+// The alpha is the first extra sample, when the file says that it is one. RGB with a fourth sample about which the file
+// says nothing has straight alpha, as in Pillow; one that is said to be unspecified hasn't.
 Alpha alpha_of(const TiffFile& file, const TiffLayout& layout) {
   uint16_t count = 0;
   uint16_t* kinds = nullptr;
   if (layout.samples <= layout.colour_samples) return Alpha::kNone;
-  if (TIFFGetField(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) != 1 || count == 0) return Alpha::kNone;
-  return kinds[0] == EXTRASAMPLE_ASSOCALPHA   ? Alpha::kMultiplied
-         : kinds[0] == EXTRASAMPLE_UNASSALPHA ? Alpha::kStraight
-                                              : Alpha::kNone;
+  if (TIFFGetField(file.get(), TIFFTAG_EXTRASAMPLES, &count, &kinds) != 1 || count == 0) {
+    return layout.colours == Colours::kRgb && layout.samples == 4 ? Alpha::kStraight : Alpha::kNone;
+  }
+  if (kinds[0] == EXTRASAMPLE_ASSOCALPHA) return Alpha::kMultiplied;
+  return kinds[0] == EXTRASAMPLE_UNASSALPHA ? Alpha::kStraight : Alpha::kNone;
 }
 
 // Colour maps hold 16 bits, of which writers fill the upper or both bytes with the 8-bit value; some old ones the lower
