@@ -11,7 +11,7 @@ using namespace testing_attention;
 
 // True when both hold the same bits.
 bool same(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0);
 }
 
 // Shapes that reach every path: few and many rows, whole and ragged vectors of dimensions, one and several spans, every
