@@ -5,7 +5,9 @@
 #include <new>
 
 #include "base/error.h"
+#include "cli/cli_tree.h"
 #include "cli/report.h"
+#include "io/json.h"
 
 namespace omniphi::cli {
 namespace {
@@ -17,7 +19,18 @@ Error usage_error(const CLI::App& root, const CLI::ParseError& error) {
   return Error(ErrorKind::kUsage, command, error.what(), "", command + " --help lists the flags");
 }
 
+// CLI11 would only say that a subcommand is required.
+void check_verb(const CLI::App& root, const std::string& verb) {
+  std::string known;
+  for (const VerbText& text : describe_verbs(root)) {
+    if (text.name == verb) return;
+    known += (known.empty() ? "" : ", ") + text.name;
+  }
+  throw Error(ErrorKind::kUsage, "omniphi", "the verb " + show_text(verb), known, "omniphi --help says what they do");
+}
+
 int parse_and_run(Application* app, int argc, const char* const* argv, std::ostream& err) {
+  if (argc > 1 && argv[1][0] != '-') check_verb(app->root, argv[1]);
   try {
     app->root.parse(argc, argv);
   } catch (const CLI::Success& success) {

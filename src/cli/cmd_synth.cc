@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/app.h"
+#include "cli/engine_flags.h"
 #include "cli/json_out.h"
 #include "cli/report.h"
 #include "io/json.h"
@@ -83,7 +84,7 @@ void add_synth(CLI::App* root, Action* action) {
   verb->add_option("--out,-o", flags->out, "Folder to write; it must be empty or not exist")
       ->required()
       ->type_name("DIR");
-  verb->add_option("--seed", flags->seed, "Seed of the weights")->capture_default_str()->type_name("N");
+  add_seed_flag(verb, &flags->seed, "Seed of the weights (default 0)");
   verb->add_flag("--sparse", flags->sparse, "Zeros that take no room on disk instead of random weights");
   verb->add_option("--dtype", flags->dtype, "Type of the weights")->capture_default_str()->type_name("bf16|fp16|fp32");
   verb->add_option("--layout", flags->layout, "Names as in the original release or as transformers writes them")

@@ -57,6 +57,10 @@ void print_result(const VerifyResult& result) {
       std::printf("  %-24s DIFFERS  %s\n", stage.name.c_str(), stage.problem.c_str());
       continue;
     }
+    if (stage.worst == 0) {
+      std::printf("  %-24s %-8s %11s\n", stage.name.c_str(), stage.agrees ? "agrees" : "DIFFERS", "0");
+      continue;
+    }
     std::printf("  %-24s %-8s %11.2e %11.2e %10lld %14.6g %14.6g\n", stage.name.c_str(),
                 stage.agrees ? "agrees" : "DIFFERS", stage.worst, stage.tolerance, static_cast<long long>(stage.index),
                 stage.ours, stage.reference);

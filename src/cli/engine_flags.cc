@@ -1,5 +1,7 @@
 #include "cli/engine_flags.h"
 
+#include <charconv>
+
 #include "base/error.h"
 #include "io/json.h"
 
@@ -12,6 +14,16 @@ void add_model_flag(CLI::App* verb, std::string* model) {
       ->type_name("MODEL");
 }
 
+CLI::Option* add_seed_flag(CLI::App* verb, uint64_t* seed, const std::string& description) {
+  const auto read = [seed](const std::string& text) {
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), *seed);
+    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) {
+      throw Error(ErrorKind::kUsage, "--seed", show_text(text), "0 to 18446744073709551615");
+    }
+  };
+  return verb->add_option_function<std::string>("--seed", read, description)->type_name("N");
+}
+
 void add_engine_flags(CLI::App* verb, EngineFlags* flags) {
   verb->add_option("--threads", flags->threads, "Threads (default: all cores that the process may use)")
       ->type_name("N");
@@ -22,7 +34,6 @@ void add_engine_flags(CLI::App* verb, EngineFlags* flags) {
   verb->add_option("--kv-dtype", flags->kv_dtype, "Keys and values are kept as fp32 or bf16 (default: --compute-dtype)")
       ->type_name("fp32|bf16");
   verb->add_option("--compute-dtype", flags->compute_dtype, "Type of activations; only fp32 exists in this version")
-      ->capture_default_str()
       ->type_name("fp32");
 }
 

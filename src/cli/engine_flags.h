@@ -17,6 +17,9 @@ struct EngineFlags {
 };
 
 void add_model_flag(CLI::App* verb, std::string* model);
+// --seed N; unlike CLI11's own reading of unsigned numbers it refuses a minus.
+CLI::Option* add_seed_flag(CLI::App* verb, uint64_t* seed, const std::string& description);
+
 void add_engine_flags(CLI::App* verb, EngineFlags* flags);
 
 // Throws kUsage naming the flag that is out of range.

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "cli/engine_flags.h"
 #include "io/json.h"
 
 namespace omniphi::cli {
@@ -98,7 +99,7 @@ void add_generation_flags(CLI::App* verb, GenerationFlags* flags) {
       ->trigger_on_parse()
       ->type_name("ID=VALUE")
       ->group(group);
-  verb->add_option("--seed", sampling.seed, "Seed of the draws (default 0)")->type_name("N")->group(group);
+  add_seed_flag(verb, &sampling.seed, "Seed of the draws (default 0)")->group(group);
   verb->add_option_function<std::string>(
           "--stop", [flags](const std::string& text) { flags->options.stop_strings.push_back(text); },
           "Text that ends the answer and is left out of it (repeatable)")

@@ -18,7 +18,12 @@ constexpr int64_t kReserveBytes = int64_t{1} << 30;
 std::vector<CropChoice> sweep_crops(const PlannedImage& image, int limit) {
   std::vector<CropChoice> sweep;
   for (int crops = 1; crops <= limit; ++crops) {
-    const ImageLayout layout = image_token_layout(image.width, image.height, crops, image.name);
+    ImageLayout layout;
+    try {
+      layout = image_token_layout(image.width, image.height, crops, image.name);
+    } catch (const Error&) {
+      continue;  // so few crops would squeeze a side below ten pixels
+    }
     const bool same = !sweep.empty() && sweep.back().layout.grid_cols == layout.grid_cols &&
                       sweep.back().layout.grid_rows == layout.grid_rows;
     if (!same) sweep.push_back({crops, layout});

@@ -1,5 +1,6 @@
 #include "cli/verify/reference_dump.h"
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -100,7 +101,8 @@ void read_fields(const json& root, const fs::path& path, const SafetensorsFile& 
   dump->generated_margins = root.value("generated_margins", std::vector<double>{});
   dump->feed_processed = root.value("feed_processed", false);
   for (const auto& [name, entry] : root.at("tensors").items()) dump->stages[name] = read_stage(name, entry, file);
-  dump->padded_audios = root.at("audios").size() > 1 && dump->stages.count("audio.normalized") > 0;
+  dump->padded_audios = root.at("audios").size() > 1 && dump->stages.count("audio.normalized") > 0 &&
+                        root.value("audio_encoding", std::string()) != "each";
   if (!root.contains("tolerances")) return;
   for (const auto& [name, tolerance] : root["tolerances"].items()) {
     const auto stage = dump->stages.find(name);
