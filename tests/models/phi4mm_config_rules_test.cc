@@ -340,13 +340,14 @@ const Rule kAdapterRules[] = {
     {"Initialisation", "/init_lora_weights", "pissa", "init_lora_weights", "\"pissa\"", "true, false or \"gaussian\""},
     {"UnknownKey", "/shiny_new_variant", 3, "shiny_new_variant", "3", "no such key"},
     {"NoTargets", "/target_modules", kRemoved, "target_modules", "missing", "a pattern or a list of modules"},
-    {"SuffixesHitTheAudioTower",
+    {"TargetsMissAProjection",
      "/target_modules",
-     {"qkv_proj", "o_proj", "gate_up_proj", "down_proj"},
+     {"qkv_proj", "o_proj", "gate_up_proj"},
      "target_modules",
-     "[\"qkv_proj\",\"o_proj\",\"gate_up_proj\",\"down_proj\"], which also hits "
-     "model.embed_tokens_extend.audio_embed.encoder.encoders.0.feed_forward_in.down_proj",
+     "[\"qkv_proj\",\"o_proj\",\"gate_up_proj\"], which misses model.layers.0.mlp.down_proj",
      "for nothing else"},
+    {"TargetsHitANorm", "/target_modules", "model.layers.*(_proj|norm)", "target_modules",
+     "\"model.layers.*(_proj|norm)\", which also hits model.layers.0.input_layernorm", "for nothing else"},
 };
 INSTANTIATE_TEST_SUITE_P(Adapter, AdapterRule, ::testing::ValuesIn(kAdapterRules), rule_name);
 

@@ -160,5 +160,23 @@ TEST(Config, NothingButAnObject) {
   }
 }
 
+// PEFT folders in the wild: bare names, and the original release's pattern, which counts from the inner model.
+TEST(Config, TakesEveryWayToNameTheFourProjectionsOfANativeAdapter) {
+  const std::pair<json, size_t> spellings[] = {
+      {"model.layers.*((self_attn\\.(qkv_proj|o_proj))|(mlp\\.(gate_up|down)_proj))", 0},
+      {released_config()["speech_lora"]["layer"], 0},
+      {released_config()["vision_lora"]["layer"], 0},
+      {json{"qkv_proj", "o_proj", "gate_up_proj", "down_proj"}, 1},  // hits the audio encoder too: a warning
+  };
+  for (const auto& [targets, warnings] : spellings) {
+    ConfigSources sources = native_sources();
+    const size_t before = check(sources).notes.warnings.size();
+    (*sources.vision_adapter)["target_modules"] = targets;
+    const Checked checked = check(sources);
+    EXPECT_TRUE(checked.notes.reasons.empty()) << targets;
+    EXPECT_EQ(checked.notes.warnings.size(), before + warnings) << targets;
+  }
+}
+
 }  // namespace
 }  // namespace omniphi::phi4mm

@@ -36,6 +36,25 @@ void check_initialisation(ObjectReader& reader) {
   reader.refuse("init_lora_weights", show_json(*value), "true, false or \"gaussian\"");
 }
 
+// An adapter may have been attached to the whole model or to the inner one, and its rule may reach modules outside of
+// the decoder (a list of bare names hits the audio encoder's o_proj too). PEFT then adds branches there; those that the
+// file has no tensors for start as zero. The tensors are held to the decoder's projections elsewhere, so such a rule is
+// only worth a warning.
+void check_targets(const json& targets, const Config& config, const std::string& where, ConfigNotes& notes) {
+  LoraTargets found = find_lora_targets(targets, config, "model.");
+  if (!found.missed.empty()) {
+    const LoraTargets inner = find_lora_targets(targets, config, "");
+    if (inner.missed.empty()) found = inner;
+  }
+  const std::string layers = "layers.";
+  const bool in_decoder = found.extra.starts_with(layers) || found.extra.starts_with("model." + layers);
+  if (!found.extra.empty() && !in_decoder) {
+    notes.warnings.push_back(where + ": also hits " + found.extra + ", for which the adapter has no weights");
+    found.extra.clear();
+  }
+  check_lora_targets(targets, found, where, notes.reasons);
+}
+
 LoraConfig check_adapter(const json& adapter, NativeFile file, const Config& config, bool sizes_known,
                          ConfigNotes& notes) {
   const std::string name = std::string(adapter_folder(file)) + "/adapter_config.json";
@@ -54,7 +73,7 @@ LoraConfig check_adapter(const json& adapter, NativeFile file, const Config& con
   if (targets == nullptr) {
     reader.refuse("target_modules", "missing", "a pattern or a list of modules");
   } else if (sizes_known) {
-    check_lora_targets(*targets, config, "model.", reader.where("target_modules"), notes.reasons);
+    check_targets(*targets, config, reader.where("target_modules"), notes);
   }
   // Every release of PEFT adds variants; one that is off changes nothing.
   for (const auto& [key, value] : adapter.items()) {

@@ -170,7 +170,8 @@ void check_original_media(ObjectReader& top, const ConfigSources& sources, Confi
   // Without sound sizes there are no modules to hold the pattern against.
   if (config.decoder.num_layers == 0 || config.audio.num_blocks == 0 || config.vision.num_layers == 0) return;
   for (const LoraEntry* entry : {&vision, &speech}) {
-    if (entry->layer != nullptr) check_lora_targets(*entry->layer, config, "", entry->where, notes.reasons);
+    if (entry->layer == nullptr) continue;
+    check_lora_targets(*entry->layer, find_lora_targets(*entry->layer, config, ""), entry->where, notes.reasons);
   }
 }
 

@@ -73,21 +73,26 @@ std::function<bool(const std::string&)> make_rule(const json& targets, std::stri
 
 }  // namespace
 
-void check_lora_targets(const json& targets, const Config& config, const std::string& root, const std::string& where,
-                        Reasons& reasons) {
-  std::string problem;
-  const auto rule = make_rule(targets, &problem);
+LoraTargets find_lora_targets(const json& targets, const Config& config, const std::string& root) {
+  LoraTargets found;
+  const auto rule = make_rule(targets, &found.problem);
   if (!rule) {
-    reasons.add(where, show_json(targets) + problem, kExpected);
-    return;
+    if (found.problem.empty()) found.problem = " ";
+    return found;
   }
   std::set<std::string> missed = wanted_modules(config, root);
-  std::string extra;
   for (const std::string& module : module_names(config, root)) {
-    if (rule(module) && missed.erase(module) == 0 && extra.empty()) extra = module;
+    if (rule(module) && missed.erase(module) == 0 && found.extra.empty()) found.extra = module;
   }
-  if (!extra.empty()) reasons.add(where, show_json(targets) + ", which also hits " + extra, kExpected);
-  if (!missed.empty()) reasons.add(where, show_json(targets) + ", which misses " + *missed.begin(), kExpected);
+  if (!missed.empty()) found.missed = *missed.begin();
+  return found;
+}
+
+void check_lora_targets(const json& targets, const LoraTargets& found, const std::string& where, Reasons& reasons) {
+  const std::string shown = show_json(targets);
+  if (!found.problem.empty()) reasons.add(where, found.problem == " " ? shown : shown + found.problem, kExpected);
+  if (!found.extra.empty()) reasons.add(where, shown + ", which also hits " + found.extra, kExpected);
+  if (!found.missed.empty()) reasons.add(where, shown + ", which misses " + found.missed, kExpected);
 }
 
 }  // namespace omniphi::phi4mm
