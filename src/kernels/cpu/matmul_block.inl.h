@@ -59,7 +59,7 @@ template <typename W, Plan kPlan>
 struct BlockTiles {
   const MatmulArgs& args;
   const Block& b;
-  float* partial;       // [kBlockRows, kBlockColumns, kLanes]
+  float* partial;       // kBlockRows x kBlockColumns vectors, those of a tile together
   const float* packed;  // what pack() made of the block's weights
 
   void run() const {
@@ -90,8 +90,7 @@ struct BlockTiles {
                  .ldw = ldw,
                  .k = b.depth_count,
                  .ahead = column + 2 * kTileColumns < b.columns ? 2 * kTileColumns * ldw * W::kBytes : 0,
-                 .partial = partial + (row * kBlockColumns + column) * kLanes,
-                 .partial_ld = kBlockColumns * kLanes,
+                 .partial = partial + (row * kBlockColumns + column * rows) * kLanes,
                  .first = b.depth == 0,
                  .last = b.depth + b.depth_count == args.k};
     const TileOutput out{args.c + (b.row + row) * args.ldc + b.column + column, args.ldc, &args, b.column + column};

@@ -15,9 +15,8 @@ struct TileInput {
   const char* w;  // [C, k], ldw elements of the weight's type
   int64_t ldw;
   int64_t k;
-  int64_t ahead;   // bytes from w to what should be fetched from memory meanwhile
-  float* partial;  // the vectors of the elements, [R, C, kLanes], with partial_ld floats from row to row
-  int64_t partial_ld;
+  int64_t ahead;     // bytes from w to what should be fetched from memory meanwhile
+  float* partial;    // the vectors of the elements, [R, C, kLanes]
   bool first, last;  // first: start from zero, not from partial; last: write c, not partial
 };
 
@@ -80,33 +79,33 @@ OMNIPHI_INLINE void tile_steps(const TileInput& in, F32 (&acc)[R][C]) {
       [&](int c) { return W::load_n(w + c * ldw, i, lanes); });
 }
 
-// The sums over lanes of one row of a tile.
-template <int C>
-OMNIPHI_INLINE void tile_row_sums(const F32 (&acc)[C], float (&sums)[C]) {
-  if constexpr (C % 4 == 0) {
-#pragma GCC unroll 2
-    for (int c = 0; c < C; c += 4) _mm_storeu_ps(sums + c, sum4(acc[c], acc[c + 1], acc[c + 2], acc[c + 3]));
-  } else {
-    for (int c = 0; c < C; ++c) sums[c] = sum(acc[c]);
-  }
+// What becomes of sums: the same operations for four columns as for one.
+OMNIPHI_INLINE __m128 finish4(const MatmulArgs& args, __m128 sums, const float* bias, const float* c) {
+  if (args.accumulate) return _mm_add_ps(_mm_loadu_ps(c), _mm_mul_ps(_mm_set1_ps(args.scale), sums));
+  return bias != nullptr ? _mm_add_ps(sums, _mm_loadu_ps(bias)) : sums;
+}
+OMNIPHI_INLINE float finish1(const MatmulArgs& args, float sum, const float* bias, const float* c) {
+  if (args.accumulate) return *c + args.scale * sum;
+  return bias != nullptr ? sum + *bias : sum;
 }
 
 template <int R, int C>
 OMNIPHI_INLINE void tile_finish(const TileOutput& out, const F32 (&acc)[R][C]) {
   const MatmulArgs& args = *out.args;
-  alignas(64) float bias[kLanes];
-  if (args.bias.data != nullptr) store(bias, load_vector(args.bias, out.column, C));
+  alignas(64) float widened[kLanes];
+  const bool has_bias = args.bias.data != nullptr;
+  if (has_bias) store(widened, load_vector(args.bias, out.column, C));
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
-    float sums[C];
-    tile_row_sums(acc[r], sums);
     float* c = out.c + r * out.ldc;
-    if (args.accumulate) {
-      for (int j = 0; j < C; ++j) c[j] += args.scale * sums[j];
-    } else if (args.bias.data != nullptr) {
-      for (int j = 0; j < C; ++j) c[j] = sums[j] + bias[j];
+    if constexpr (C % 4 == 0) {
+#pragma GCC unroll 2
+      for (int j = 0; j < C; j += 4) {
+        const __m128 sums = sum4(acc[r][j], acc[r][j + 1], acc[r][j + 2], acc[r][j + 3]);
+        _mm_storeu_ps(c + j, finish4(args, sums, has_bias ? widened + j : nullptr, c + j));
+      }
     } else {
-      for (int j = 0; j < C; ++j) c[j] = sums[j];
+      for (int j = 0; j < C; ++j) c[j] = finish1(args, sum(acc[r][j]), has_bias ? widened + j : nullptr, c + j);
     }
   }
 }
@@ -117,14 +116,14 @@ static void tile(const TileInput& in, const TileOutput& out) {
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) acc[r][c] = in.first ? zero() : load(in.partial + r * in.partial_ld + c * kLanes);
+    for (int c = 0; c < C; ++c) acc[r][c] = in.first ? zero() : load(in.partial + (r * C + c) * kLanes);
   }
   tile_steps<W, kSource>(in, acc);
   if (in.last) return tile_finish(out, acc);
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) {
 #pragma GCC unroll 8
-    for (int c = 0; c < C; ++c) store(in.partial + r * in.partial_ld + c * kLanes, acc[r][c]);
+    for (int c = 0; c < C; ++c) store(in.partial + (r * C + c) * kLanes, acc[r][c]);
   }
 }
 

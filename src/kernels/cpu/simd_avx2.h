@@ -120,6 +120,13 @@ OMNIPHI_INLINE Mask mask_from_bytes(const uint8_t* p, int64_t n) {
 
 // The first step of a sum over lanes: see simd_common.inl.h.
 OMNIPHI_INLINE __m128 fold(F32 x) { return _mm_add_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1)); }
+// Sums of the lanes of four vectors. Lanes are added in one order: lane i and lane i + kLanes / 2, and so on by halves.
+OMNIPHI_INLINE __m128 sum4(F32 a, F32 b, F32 c, F32 d) {
+  const __m128 fa = fold(a), fb = fold(b), fc = fold(c), fd = fold(d);
+  const __m128 ab = _mm_add_ps(_mm_unpacklo_ps(fa, fb), _mm_unpackhi_ps(fa, fb));
+  const __m128 cd = _mm_add_ps(_mm_unpacklo_ps(fc, fd), _mm_unpackhi_ps(fc, fd));
+  return _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab));
+}
 // The first step of a maximum over lanes.
 OMNIPHI_INLINE __m128 fold_max(F32 x) { return _mm_max_ps(_mm256_castps256_ps128(x.v), _mm256_extractf128_ps(x.v, 1)); }
 

@@ -99,6 +99,18 @@ OMNIPHI_INLINE __m128 fold(F32 x) {
   const __m256 half = _mm256_add_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));
   return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
+// Sums of the lanes of four vectors. Lanes are added in one order: lane i and lane i + kLanes / 2, and so on by halves.
+// Quarters of different vectors share a register from the first step on, which takes half as many shuffles as folding
+// each vector on its own.
+OMNIPHI_INLINE __m128 sum4(F32 a, F32 b, F32 c, F32 d) {
+  const __m512 ab = _mm512_add_ps(_mm512_shuffle_f32x4(a.v, b.v, 0x44), _mm512_shuffle_f32x4(a.v, b.v, 0xee));
+  const __m512 cd = _mm512_add_ps(_mm512_shuffle_f32x4(c.v, d.v, 0x44), _mm512_shuffle_f32x4(c.v, d.v, 0xee));
+  const __m512 quads = _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xdd));
+  const __m512 pairs = _mm512_add_ps(quads, _mm512_permute_ps(quads, 0x4e));
+  const __m512 sums = _mm512_add_ps(pairs, _mm512_permute_ps(pairs, 0xb1));
+  const __m512i firsts = _mm512_castsi128_si512(_mm_setr_epi32(0, 4, 8, 12));
+  return _mm512_castps512_ps128(_mm512_permutexvar_ps(firsts, sums));
+}
 // The first step of a maximum over lanes, as fold() for a sum.
 OMNIPHI_INLINE __m128 fold_max(F32 x) {
   const __m256 half = _mm256_max_ps(_mm512_castps512_ps256(x.v), _mm512_extractf32x8_ps(x.v, 1));

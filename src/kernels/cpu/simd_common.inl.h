@@ -6,14 +6,6 @@
 
 namespace omniphi::OMNIPHI_SIMD {
 
-// Sums of the lanes of four vectors. Lanes are added in one order: lane i with lane i + kLanes / 2 and so on by halves.
-OMNIPHI_INLINE __m128 sum4(F32 a, F32 b, F32 c, F32 d) {
-  const __m128 fa = fold(a), fb = fold(b), fc = fold(c), fd = fold(d);
-  const __m128 ab = _mm_add_ps(_mm_unpacklo_ps(fa, fb), _mm_unpackhi_ps(fa, fb));
-  const __m128 cd = _mm_add_ps(_mm_unpacklo_ps(fc, fd), _mm_unpackhi_ps(fc, fd));
-  return _mm_add_ps(_mm_movelh_ps(ab, cd), _mm_movehl_ps(cd, ab));
-}
-
 // The sum of the lanes, with the bits of sum4().
 OMNIPHI_INLINE float sum(F32 x) {
   const __m128 quad = fold(x);
