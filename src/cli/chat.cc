@@ -107,9 +107,13 @@ void Chat::take_turn(const std::string& text) {
   if (trimmed(text).empty() && pending_.empty()) return;
   Prompt next = conversation_;
   add_user_turn(&next, std::exchange(pending_, {}), text);
-  std::string reply = answer(next);
-  add_text_turn(&next, "assistant", reply);
-  conversation_ = std::move(next);
+  try {
+    add_text_turn(&next, "assistant", answer(next));
+    conversation_ = std::move(next);
+  } catch (const InterruptGuard::Interrupted&) {
+    InterruptGuard::take();
+    std::cout << "\n[stopped before the answer began: the message is forgotten]\n" << std::flush;
+  }
 }
 
 std::string Chat::answer(const Prompt& prompt) {
@@ -119,12 +123,12 @@ std::string Chat::answer(const Prompt& prompt) {
   const Generation generation =
       session_->engine().generate(input, setup_.generation, [&](const GenerationEvent& event) {
         if (setup_.stream) {
-          std::cout << event.text << std::flush;
+          std::cout << for_output(event.text) << std::flush;
           shown += event.text.size();
         }
         return !InterruptGuard::raised();
       });
-  std::cout << std::string_view(generation.text).substr(std::min(shown, generation.text.size()));
+  std::cout << for_output(std::string_view(generation.text).substr(std::min(shown, generation.text.size())));
   std::cout << (InterruptGuard::take() ? " [stopped]\n" : "\n") << std::flush;
   return generation.text;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
+#include <utility>
 
 #include "cli/answer_json.h"
 #include "cli/app.h"
@@ -9,6 +10,7 @@
 #include "cli/engine_flags.h"
 #include "cli/generation_flags.h"
 #include "cli/input_flags.h"
+#include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "runtime/session.h"
@@ -32,11 +34,20 @@ PrepareOptions prepare_options(const RunFlags& flags) {
   return prepare;
 }
 
-int run_chat(const RunFlags& flags, const EngineOptions& engine, const GenerationOptions& generation) {
+// Ctrl-C ends encoding and prefill too, which may take minutes.
+ProgressCallback interruptible(ProgressCallback line) {
+  return [line = std::move(line)](const char* phase, int64_t done, int64_t total) {
+    if (line) line(phase, done, total);
+    if (InterruptGuard::raised()) throw InterruptGuard::Interrupted{};
+  };
+}
+
+int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOptions& generation) {
   if (flags.json) {
     throw Error(ErrorKind::kUsage, "--json", "nothing is asked, so this is a chat", "a prompt with --json",
                 "add a prompt, --image, --audio, --messages or --token-ids");
   }
+  engine.progress = interruptible(std::move(engine.progress));
   Session session(flags.engine.model, engine);
   report_warnings(session.warnings());
   return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream});
@@ -67,7 +78,7 @@ int run(const RunFlags& flags) {
   GenerationCallback callback;
   if (!flags.json && !flags.no_stream) {
     callback = [&shown](const GenerationEvent& event) {
-      std::cout << event.text << std::flush;
+      std::cout << for_output(event.text) << std::flush;
       shown += event.text.size();
       return static_cast<bool>(std::cout);
     };
@@ -77,7 +88,8 @@ int run(const RunFlags& flags) {
     print_json_line(answer_json(input, generation));
     return 0;
   }
-  std::cout << std::string_view(generation.text).substr(std::min(shown, generation.text.size())) << "\n" << std::flush;
+  std::cout << for_output(std::string_view(generation.text).substr(std::min(shown, generation.text.size()))) << "\n"
+            << std::flush;
   print_summary(input, generation);
   return 0;
 }

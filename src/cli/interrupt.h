@@ -11,6 +11,9 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
+  // Thrown to leave work that has no other way out.
+  struct Interrupted {};
+
   // Whether SIGINT came since the last call.
   static bool take();
   // The same without lowering the flag.

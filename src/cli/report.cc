@@ -4,6 +4,7 @@
 
 #include <iostream>
 
+#include "base/utf8.h"
 #include "io/reasons.h"
 
 namespace omniphi::cli {
@@ -52,5 +53,23 @@ void report_progress(const std::string& what) {
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) != 0; }
 
 bool stdin_is_terminal() { return isatty(STDIN_FILENO) != 0; }
+
+std::string for_output(std::string_view text) {
+  static const bool terminal = stdout_is_terminal();
+  if (!terminal) return std::string(text);
+  std::string shown;
+  for (size_t at = 0; at < text.size();) {
+    const CodePoint point = read_code_point(text, at);
+    const bool control = (point.value < 0x20 && point.value != '\n' && point.value != '\t') ||
+                         (point.value >= 0x7f && point.value < 0xa0);
+    if (control) {
+      shown += "\ufffd";
+    } else {
+      shown += text.substr(at, point.length);
+    }
+    at += point.length;
+  }
+  return shown;
+}
 
 }  // namespace omniphi::cli

@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -21,5 +22,9 @@ void report_progress(const std::string& what);
 // Whether a person is looking at standard output / typing into standard input.
 bool stdout_is_terminal();
 bool stdin_is_terminal();
+
+// Text of the model as it may stand on a terminal: control characters but line feed and tab, which could move the
+// cursor or worse, become U+FFFD. Elsewhere the text goes out as it is. `text` is well-formed UTF-8.
+std::string for_output(std::string_view text);
 
 }  // namespace omniphi::cli
