@@ -1,6 +1,20 @@
 #include "layers/elementwise.h"
 
 namespace omniphi {
+namespace {
+
+GatedArgs gated_args(const float* x, int64_t m, int64_t n, float* y) {
+  GatedArgs args;
+  args.x = x;
+  args.ldx = 2 * n;
+  args.y = y;
+  args.ldy = n;
+  args.m = m;
+  args.n = n;
+  return args;
+}
+
+}  // namespace
 
 void activate(const KernelContext& ctx, Activation kind, float* x, int64_t m, int64_t n) {
   ActivationArgs args;
@@ -15,26 +29,14 @@ void activate(const KernelContext& ctx, Activation kind, float* x, int64_t m, in
 }
 
 void silu_gate(const KernelContext& ctx, const float* x, int64_t m, int64_t n, float* y) {
-  GatedArgs args;
-  args.x = x;
-  args.ldx = 2 * n;
-  args.y = y;
-  args.ldy = n;
-  args.m = m;
-  args.n = n;
+  GatedArgs args = gated_args(x, m, n, y);
   args.gate_first = true;
   ctx.kernels->gated(ctx, args);
 }
 
 void swish_glu(const KernelContext& ctx, const float* x, int64_t m, int64_t n, float* y, WeightRef value_bias,
                WeightRef gate_bias) {
-  GatedArgs args;
-  args.x = x;
-  args.ldx = 2 * n;
-  args.y = y;
-  args.ldy = n;
-  args.m = m;
-  args.n = n;
+  GatedArgs args = gated_args(x, m, n, y);
   args.value_bias = value_bias;
   args.gate_bias = gate_bias;
   ctx.kernels->gated(ctx, args);
