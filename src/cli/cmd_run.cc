@@ -34,6 +34,14 @@ PrepareOptions prepare_options(const RunFlags& flags) {
   return prepare;
 }
 
+void check_stop_ids(const GenerationOptions& options, const phi4mm::Config& config) {
+  for (const int32_t id : options.stop_token_ids) {
+    if (id < config.decoder.vocab_size) continue;
+    throw Error(ErrorKind::kInput, "--stop-token-id", std::to_string(id),
+                "an id below the vocabulary's " + std::to_string(config.decoder.vocab_size));
+  }
+}
+
 // Ctrl-C ends encoding and prefill too, which may take minutes.
 ProgressCallback interruptible(ProgressCallback line) {
   return [line = std::move(line)](const char* phase, int64_t done, int64_t total) {
@@ -50,6 +58,7 @@ int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOption
   engine.progress = interruptible(std::move(engine.progress));
   Session session(flags.engine.model, engine);
   report_warnings(session.warnings());
+  check_stop_ids(generation, session.config());
   return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream});
 }
 
@@ -73,6 +82,7 @@ int run(const RunFlags& flags) {
   report_warnings(prompt.warnings);
   Session session(flags.engine.model, engine);
   report_warnings(session.warnings());
+  check_stop_ids(options, session.config());
   const phi4mm::ModelInput input = session.prepare(prompt, prepare_options(flags));
   size_t shown = 0;
   GenerationCallback callback;

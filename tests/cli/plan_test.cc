@@ -27,6 +27,8 @@ TEST(Plan, TokensOfImages) {
   EXPECT_EQ(result.at("max_image_tokens"), 10065);
   EXPECT_EQ(result.at("prompt").at("image_tokens"), 545 + 3409 + 9585);
   EXPECT_EQ(result.at("prompt").at("text_tokens"), 100);
+  EXPECT_EQ(result.at("dominant_tokens"), "image");
+  EXPECT_EQ(result.at("dominant"), "decoder products");
   EXPECT_DOUBLE_EQ(result.at("prompt").at("media_to_text").get<double>(), (545 + 3409 + 9585) / 100.0);
 }
 

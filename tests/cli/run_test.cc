@@ -252,6 +252,8 @@ TEST(Run, InputErrorsExit3AndNameTheFile) {
                  {"40 image slots"});
   expect_failure(run_tiny("run", {"--raw-prompt", "<|user|><|image_1|><|end|>"}), 3, {"1 image slots"});
   expect_failure(run_tiny("run", {"\xff\xfe"}), 3, {"UTF-8"});
+  expect_failure(run_tiny("run", {"q", "--stop-token-id", "1600"}), 3, {"--stop-token-id", "1600"});
+  expect_failure(run_tiny("run", {"q", "--logit-bias", "1600=1"}), 3, {"logit_bias", "1600"});
 }
 
 TEST(Run, UsageErrorsExit2BeforeAnyModelIsLoaded) {

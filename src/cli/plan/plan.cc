@@ -87,6 +87,17 @@ Plan make_plan(const phi4mm::Config& config, const PlanRequest& request) {
   return plan;
 }
 
+std::pair<std::string, double> Plan::dominant_tokens() const {
+  const Shares tokens = {{"text", static_cast<double>(text_tokens)},
+                         {"image", static_cast<double>(image_tokens)},
+                         {"audio", static_cast<double>(audio_tokens)}};
+  const std::string name = largest(tokens);
+  for (const auto& [kind, count] : tokens) {
+    if (kind == name) return {name, count / total(tokens)};
+  }
+  return {name, 0};
+}
+
 int64_t available_memory() {
   // A container's limit counts when it is below what the machine has.
   int64_t limit = std::numeric_limits<int64_t>::max();

@@ -57,6 +57,8 @@ struct Plan {
   double audio_tokens_per_second = 0;
   int64_t text_tokens = 0, image_tokens = 0, audio_tokens = 0;
   int64_t prompt_tokens() const { return text_tokens + image_tokens + audio_tokens; }
+  // The kind of tokens that the prompt has most of: "text", "image" or "audio", and its share.
+  std::pair<std::string, double> dominant_tokens() const;
   double media_to_text() const {
     return text_tokens > 0 ? static_cast<double>(image_tokens + audio_tokens) / static_cast<double>(text_tokens) : 0;
   }

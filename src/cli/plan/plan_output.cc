@@ -149,6 +149,7 @@ OrderedJson plan_json(const std::string& model, const PlanRequest& request, cons
   json["available_bytes"] = plan.available_bytes;
   json["prefill_flops"] = whole_shares(plan.prefill_flops);
   json["dominant"] = largest(plan.prefill_flops);
+  json["dominant_tokens"] = plan.dominant_tokens().first;
   json["decode_flops_per_token"] = static_cast<int64_t>(std::llround(plan.decode_flops));
   json["weight_bytes"] = whole_shares(plan.weight_bytes);
   json["working_bytes"] = whole_shares(plan.working_bytes);
@@ -161,7 +162,9 @@ void print_plan(const std::string& model, const PlanRequest& request, const Plan
   print_prompt(out, request, plan);
   out << "\n";
   print_shares(out, plan.prefill_flops, "prefill work", false);
-  out << "  what dominates: " << largest(plan.prefill_flops) << "\n";
+  const auto [kind, share] = plan.dominant_tokens();
+  out << "  what dominates: " << largest(plan.prefill_flops) << "; " << number_text(100 * share, "%.0f")
+      << " % of the tokens are " << kind << " tokens\n";
   out << "a token of the answer: " << number_text(plan.decode_flops / 1e9, "%.2f GFLOP")
       << ", and all the decoder's weights are read once\n\n";
   print_kv(out, plan);
