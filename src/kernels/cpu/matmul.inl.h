@@ -11,6 +11,9 @@ inline constexpr int64_t kThinRows = 4;
 // Widening a block of 16-bit weights once pays where sixteen registers make small tiles and enough rows share it.
 inline constexpr int64_t kPackRows = 64;
 
+// With one row and long vectors the processor's own guesses do better than fetching by hand.
+inline constexpr Source kRowSource = kLanes == 16 ? Source::kCache : Source::kMemory;
+
 // Columns [begin, end) of all rows, k in one piece.
 template <typename W>
 static void thin_columns(const MatmulArgs& args, int64_t begin, int64_t end) {
@@ -28,7 +31,7 @@ static void thin_columns(const MatmulArgs& args, int64_t begin, int64_t end) {
       in.a = args.a + row * args.lda;
       out.c = args.c + row * args.ldc + column;
       if (columns == kRowColumns) {
-        tile<W, Source::kMemory, 1, kRowColumns>(in, out);
+        tile<W, kRowSource, 1, kRowColumns>(in, out);
       } else if (columns == kTileColumns) {
         choose_tile<W, Source::kMemory, kTileColumns>(rows)(in, out);
       } else {
@@ -40,11 +43,13 @@ static void thin_columns(const MatmulArgs& args, int64_t begin, int64_t end) {
 
 template <typename W>
 static void matmul_thin(const KernelContext& ctx, const MatmulArgs& args) {
-  // Chunks of about 512 KB of weights: long enough to stream, short enough that threads end together. Whole cache lines
-  // of c, so that threads don't write to the same one.
-  constexpr int64_t kChunkBytes = 512 * 1024;
+  // Chunks of 256 KB to 2 MB of weights, sixteen a thread: long enough to stream, short enough that threads end
+  // together. Whole cache lines of c, so that threads don't write to the same one.
+  constexpr int64_t kSmallest = 256 * 1024, kLargest = 2048 * 1024;
   const int64_t row_bytes = max_i64(1, args.k * W::kBytes);
-  const int64_t chunk = max_i64(16, kChunkBytes / row_bytes / 16 * 16);
+  const int64_t share = args.n * row_bytes / (16 * thread_count(ctx));
+  const int64_t chunk_bytes = min_i64(kLargest, max_i64(kSmallest, share));
+  const int64_t chunk = max_i64(16, chunk_bytes / row_bytes / 16 * 16);
   ctx.pool->parallel_for(ceil_div(args.n, chunk), [&](int64_t index, int) {
     thin_columns<W>(args, index * chunk, min_i64((index + 1) * chunk, args.n));
   });

@@ -67,7 +67,7 @@ OMNIPHI_INLINE void tile_steps(const TileInput& in, F32 (&acc)[R][C]) {
   for (; i + kLanes <= in.k; i += kLanes) {
     if constexpr (kSource == Source::kMemory) {
 #pragma GCC unroll 8
-      for (int c = 0; c < C; ++c) __builtin_prefetch(w + c * ldw + ahead + i * W::kBytes, 0, 2);
+      for (int c = 0; c < C; ++c) __builtin_prefetch(w + c * ldw + ahead + i * W::kBytes, 0, R == 1 ? 3 : 2);
     }
     tile_step(
         acc, [&](int r) { return load(a + r * lda + i); }, [&](int c) { return W::load(w + c * ldw, i); });
