@@ -80,6 +80,8 @@ def load_model(folder, adapter):
     native = raw["model_type"] == "phi4_multimodal"
     config = Phi4MultimodalConfig.from_pretrained(folder) if native else native_config(raw)
     config._attn_implementation = "eager"
+    if (config.pad_token_id or 0) >= config.vocab_size:
+        config.pad_token_id = None  # the default of the released vocabulary, in a smaller one
     model = Phi4MultimodalForCausalLM._from_config(config, dtype=torch.float32, attn_implementation="eager").eval()
     parameters = model.state_dict()  # buffers too
     loaded = set()
