@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "cli/app.h"
 #include "cli/bench/machine.h"

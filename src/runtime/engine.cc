@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/thread_pool.h"
 #include "runtime/kv_cache.h"
 #include "runtime/sequence.h"
@@ -47,6 +48,18 @@ KvCacheShape kv_shape(const phi4mm::Model& model, const EngineOptions& options) 
   kv.dtype = options.kv_dtype;
   kv.block_tokens = options.kv_block_tokens;
   return kv;
+}
+
+// A prompt whose keys and values can't be held would end in the hands of the kernel's killer. Throws kInput.
+void check_fits_memory(const KvPool& pool, size_t tokens) {
+  const int64_t available = available_memory();
+  const size_t needed = tokens * pool.shape().token_bytes();
+  const size_t spare = pool.allocated_bytes() - pool.blocks_in_use() * pool.shape().block_bytes();
+  if (available == 0 || needed <= static_cast<size_t>(available) + spare) return;
+  const auto mebibytes = [](size_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
+  throw Error(ErrorKind::kInput, "KV cache", mebibytes(needed) + " for " + std::to_string(tokens) + " tokens",
+              "at most " + mebibytes(static_cast<size_t>(available) + spare) + ", what this machine can still give",
+              "Take a bf16 cache (--kv-dtype bf16) or a shorter prompt.");
 }
 
 }  // namespace
@@ -231,6 +244,9 @@ std::vector<Generation> Engine::Impl::generate(std::span<const ModelInput* const
   for (size_t i = 0; i < inputs.size(); ++i) {
     running.push_back(std::make_unique<RunningSequence>(model_, tokenizer_, kv_pool_, *inputs[i], options[i]));
   }
+  size_t prompt_tokens = 0;
+  for (const auto& sequence : running) prompt_tokens += sequence->done() ? 0 : sequence->ids.size();
+  check_fits_memory(kv_pool_, prompt_tokens);
   for (const auto& sequence : running) {
     if (sequence->done()) continue;
     const auto start = std::chrono::steady_clock::now();
@@ -307,6 +323,7 @@ void Engine::Impl::run_score_pass(const ModelInput& input, std::span<const Tenso
 
 std::vector<float> Engine::Impl::score(const ModelInput& input, const ScoreOptions& options) {
   check_fits_context(model_, input.ids);
+  check_fits_memory(kv_pool_, input.ids.size());
   const auto count = static_cast<int64_t>(input.ids.size());
   const int64_t prompt = options.as_generated_prompt_tokens;
   if (prompt == 0 || prompt > count) {

@@ -29,7 +29,7 @@ struct EngineOptions {
 };
 
 struct GenerationOptions {
-  int64_t max_tokens = -1;  // -1: to the context limit
+  int64_t max_tokens = -1;  // -1: until the context is full; more than that is cut down to it
   SamplingOptions sampling;
   std::vector<std::string> stop_strings;
   std::vector<int32_t> stop_token_ids;  // besides the checkpoint's own

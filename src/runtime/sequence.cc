@@ -30,7 +30,8 @@ RunningSequence::RunningSequence(const phi4mm::Model& model, const Tokenizer& to
     const auto& eos = model.config().eos_token_ids;
     stop_ids_.insert(stop_ids_.end(), eos.begin(), eos.end());
   }
-  max_tokens_ = model.context_length() - static_cast<int64_t>(ids.size());
+  // The context limits what the model processes: the last token of an answer is drawn, yet never fed back.
+  max_tokens_ = model.context_length() - static_cast<int64_t>(ids.size()) + 1;
   if (options.max_tokens >= 0) max_tokens_ = std::min(max_tokens_, options.max_tokens);
   if (max_tokens_ == 0) finish(FinishReason::kLength);
   // Room for an ordinary answer, so that taking a token allocates nothing.

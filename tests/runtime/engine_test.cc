@@ -6,11 +6,13 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "testing/temp_folder.h"
 #include "testing/tiny_model.h"
 
 namespace omniphi {
@@ -228,6 +230,24 @@ TEST(Engine, TheContextIsALimitBeforeAnyWork) {
   }
   EXPECT_THROW(engine.score(too_long), Error);
   EXPECT_EQ(engine.kv_bytes(), 0u);
+}
+
+TEST(Engine, AnAnswerEndsWhenTheContextIsFull) {
+  const testing::TempFolder folder;
+  std::filesystem::copy(testing::golden_root() + "/checkpoint", folder.path(),
+                        std::filesystem::copy_options::recursive);
+  nlohmann::json config = testing::read_test_json(testing::golden_root() + "/checkpoint/config.json");
+  config["max_position_embeddings"] = 700;
+  folder.write("config.json", config.dump());
+  const TinyModel small(folder.path().string());
+  Engine engine(small.model, small.tokenizer, EngineOptions{});
+  std::mt19937 random(11);
+  // The last token is drawn from position 699 and is not processed any more.
+  EXPECT_EQ(engine.generate(random_text(random, 700), greedy(-1)).token_ids.size(), 1u);
+  const Generation answer = engine.generate(random_text(random, 690), greedy(100));
+  EXPECT_EQ(answer.token_ids.size(), 11u);
+  EXPECT_EQ(answer.finish_reason, FinishReason::kLength);
+  EXPECT_THROW(engine.generate(random_text(random, 701), greedy(1)), Error);
 }
 
 TEST(Engine, SamplingIsAFunctionOfSeedSampleAndPosition) {

@@ -76,9 +76,6 @@ struct Plan {
 // Throws kUsage for a crop limit out of range and kInput for an image that can't be cut.
 Plan make_plan(const phi4mm::Config& config, const PlanRequest& request);
 
-// Bytes that the system says can be given to programs (/proc/meminfo: MemAvailable); 0 when it doesn't tell.
-int64_t available_memory();
-
 double total(const Shares& shares);
 // The name of the largest; empty when all are zero.
 std::string largest(const Shares& shares);
