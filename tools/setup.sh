@@ -39,4 +39,4 @@ if [[ "$(id -u)" != 0 ]]; then
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get -qq -o Acquire::Retries=3 update </dev/null
-apt-get -qq -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install -y --no-install-recommends "${missing[@]}" </dev/null
+apt-get -qq -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 install -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null
