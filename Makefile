@@ -5,6 +5,7 @@ PREFIX ?= /usr/local
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 5
+INSTALLED = omniphi omniphi_api omniphi_manual
 SOURCES = find src include tests bench examples -name '*.cc' -o -name '*.h'
 
 .DEFAULT_GOAL := build
@@ -53,11 +54,11 @@ fuzz: setup-dev ## run each fuzz target for FUZZ_SECONDS (default 5)
 	@tools/run_fuzzers.sh build-asan $(FUZZ_SECONDS) $(JOBS)
 
 check-install: configure ## install into a scratch folder and build examples/cpp against it
-	@cmake --build --preset release -j $(JOBS)
+	@cmake --build --preset release --target $(INSTALLED) -j $(JOBS)
 	@tools/check_install.sh build
 
-install: build ## install under PREFIX (default /usr/local), honouring DESTDIR
-	@cmake --build --preset release -j $(JOBS)
+install: configure ## install under PREFIX (default /usr/local), honouring DESTDIR
+	@cmake --build --preset release --target $(INSTALLED) -j $(JOBS)
 	@cmake --install build --prefix $(PREFIX)
 
 bench: ## build and run the benchmarks (developers only, never in CI)
