@@ -8,6 +8,13 @@ WeightRef weight_ref(const View& view) {
   return WeightRef{view.data, view.dtype, rows == 0 ? 0 : view.count() / rows};
 }
 
+const float* widen_row(const KernelContext& ctx, const WeightRef& weight, int64_t n) {
+  const View view{weight.data, weight.dtype, Shape{n}};
+  float* row = ctx.workspace->take<float>(static_cast<size_t>(n));
+  for (int64_t i = 0; i < n; ++i) row[i] = view_at(view, i);
+  return row;
+}
+
 Linear::Linear(const View& weight_view, const View& bias_view)
     : out(weight_view.shape[0]), weight(weight_ref(weight_view)), bias(weight_ref(bias_view)) {
   in = weight.ld;

@@ -13,6 +13,9 @@ namespace omniphi {
 // A weight where it lies: rows are the first extent, everything behind it is one row ([out, in], [out, in, 1, 1], [n]).
 WeightRef weight_ref(const View& view);
 
+// A vector [n] such as a separator as float32, in the workspace until the surrounding Mark ends.
+const float* widen_row(const KernelContext& ctx, const WeightRef& weight, int64_t n);
+
 // scale * B(A(x)), added to the base product (Hu et al., "LoRA: Low-Rank Adaptation of Large Language Models", 2021).
 struct LoraBranch {
   WeightRef a;  // [rank, in]

@@ -13,14 +13,8 @@ void Conformer::forward(const KernelContext& ctx, const float* features, int64_t
                         Trace* trace) const {
   const Workspace::Mark mark(*ctx.workspace);
   float* normalized = ctx.workspace->take<float>(static_cast<size_t>(frames * mel));  // [frames, mel]
-  const View mean_view{global_mean.data, global_mean.dtype, Shape{mel}};
-  const View invstd_view{global_invstd.data, global_invstd.dtype, Shape{mel}};
-  float* mean = ctx.workspace->take<float>(static_cast<size_t>(mel));
-  float* invstd = ctx.workspace->take<float>(static_cast<size_t>(mel));
-  for (int i = 0; i < mel; ++i) {
-    mean[i] = view_at(mean_view, i);
-    invstd[i] = view_at(invstd_view, i);
-  }
+  const float* mean = widen_row(ctx, global_mean, mel);
+  const float* invstd = widen_row(ctx, global_invstd, mel);
   for (int64_t t = 0; t < frames; ++t) {
     for (int i = 0; i < mel; ++i) normalized[t * mel + i] = (features[t * mel + i] - mean[i]) * invstd[i];
   }

@@ -30,13 +30,6 @@ class RowWriter {
   int64_t width_;
 };
 
-const float* widen_row(const KernelContext& ctx, const WeightRef& weight, int64_t width) {
-  const View view{weight.data, weight.dtype, Shape{width}};
-  float* row = ctx.workspace->take<float>(static_cast<size_t>(width));
-  for (int64_t i = 0; i < width; ++i) row[i] = view_at(view, i);
-  return row;
-}
-
 // The sequence that goes through the projector: the local crops as one map, each row of it closed by sub_GN; then
 // glb_GN; then the global view's rows, closed likewise ("sub_glb").
 //   pooled [crops, side * side, width]; crop 0 is the global view
