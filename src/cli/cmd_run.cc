@@ -6,6 +6,7 @@
 
 #include "cli/answer_json.h"
 #include "cli/app.h"
+#include "cli/batch.h"
 #include "cli/chat.h"
 #include "cli/engine_flags.h"
 #include "cli/generation_flags.h"
@@ -22,6 +23,7 @@ struct RunFlags {
   InputFlags input;
   EngineFlags engine;
   GenerationFlags generation;
+  BatchFlags batch;
   bool no_stream = false;
   bool json = false;
 };
@@ -62,6 +64,17 @@ int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOption
   return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream});
 }
 
+int run_lines(const RunFlags& flags, const EngineOptions& engine, const GenerationOptions& generation) {
+  BatchSetup setup{*flags.batch.file, flags.batch.size.value_or(kDefaultBatchSize), prepare_options(flags), generation};
+  setup.prepare.progress = {};  // thousands of lines would say nothing
+  return run_batch(setup, [&] {
+    auto session = std::make_unique<Session>(flags.engine.model, engine);
+    report_warnings(session->warnings());
+    check_stop_ids(generation, session->config());
+    return session;
+  });
+}
+
 void print_summary(const phi4mm::ModelInput& input, const Generation& generation) {
   const Timings& timings = generation.timings;
   char line[200];
@@ -73,9 +86,11 @@ void print_summary(const phi4mm::ModelInput& input, const Generation& generation
 
 int run(const RunFlags& flags) {
   check_input_flags(flags.input);
+  check_batch_flags(flags.batch, flags.input);
   EngineOptions engine = engine_options(flags.engine);
   engine.progress = progress_line();
   const GenerationOptions options = generation_options(flags.generation);
+  if (flags.batch.file) return run_lines(flags, engine, options);
   if (flags.input.empty()) return run_chat(flags, engine, options);
 
   const Prompt prompt = make_prompt(flags.input);
@@ -116,12 +131,14 @@ void add_run(CLI::App* root, Action* action) {
                "  omniphi run --model ./phi4mm --messages conversation.json --temperature 0.7 --seed 1 --json\n"
                "  omniphi run --model ./phi4mm --raw-prompt \"<|user|><|image_1|>Describe.<|end|><|assistant|>\" "
                "--image a.png\n"
+               "  omniphi run --model ./phi4mm --batch requests.jsonl > answers.jsonl\n"
                "  omniphi run --model ./phi4mm            (a chat: /image PATH, /audio PATH, /reset, /help, /quit)\n"
                "Media stand in front of the prompt, in command-line order.");
   add_model_flag(verb, &flags->engine.model);
   add_input_flags(verb, &flags->input);
   add_generation_flags(verb, &flags->generation);
   add_engine_flags(verb, &flags->engine);
+  add_batch_flags(verb, &flags->batch);
   verb->add_flag("--no-stream", flags->no_stream, "Print the answer when it is complete");
   verb->add_flag("--json", flags->json, "One line of JSON on standard output: text, ids, log-probs, usage, timings");
   verb->callback([flags, action] { *action = [flags] { return run(*flags); }; });
