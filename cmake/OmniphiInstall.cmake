@@ -26,6 +26,11 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/omniphiConfig.cmake ${CMAKE_CURRENT_BI
 
 install(TARGETS omniphi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
+# The shipped model with the media of `omniphi demo`, where src/cli/shipped_model.cc looks.
+if(EXISTS ${CMAKE_SOURCE_DIR}/models/nano/model.safetensors)
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/models/nano DESTINATION ${CMAKE_INSTALL_DATADIR}/omniphi/models)
+endif()
+
 # The program prints its own manual page and completions.
 set(OMNIPHI_GENERATED ${CMAKE_BINARY_DIR}/generated)
 file(MAKE_DIRECTORY ${OMNIPHI_GENERATED})

@@ -14,6 +14,7 @@
 #include "cli/plan/costs.h"
 #include "cli/plan/plan.h"
 #include "cli/report.h"
+#include "cli/shipped_model.h"
 #include "io/model_path.h"
 #include "models/phi4mm/checkpoint/checkpoint.h"
 #include "models/phi4mm/model.h"
@@ -93,7 +94,7 @@ void measure_machine(ThreadPool* pool, BenchResult* result) {
 }
 
 BenchResult measure(const BenchFlags& flags, const EngineOptions& options) {
-  const std::filesystem::path folder = resolve_model(flags.engine.model);
+  const std::filesystem::path folder = resolve_model(model_or_shipped(flags.engine.model));
   const phi4mm::Checkpoint checkpoint = phi4mm::Checkpoint::open(folder);
   report_warnings(checkpoint.warnings());
   const Tokenizer tokenizer = Tokenizer::load(folder);
@@ -125,7 +126,9 @@ BenchResult measure(const BenchFlags& flags, const EngineOptions& options) {
 }
 
 OrderedJson bench_json(const BenchFlags& flags, const BenchResult& result) {
-  OrderedJson json{{"model", flags.engine.model}, {"cpu", cpu_model_name()}, {"isa", result.isa}};
+  OrderedJson json{{"model", flags.engine.model.empty() ? kShippedModel : flags.engine.model},
+                   {"cpu", cpu_model_name()},
+                   {"isa", result.isa}};
   json["threads"] = result.threads;
   json["prompt_tokens"] = flags.prompt_tokens;
   json["answer_tokens"] = flags.answer_tokens;

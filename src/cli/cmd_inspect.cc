@@ -3,6 +3,7 @@
 
 #include "cli/app.h"
 #include "cli/inspect_output.h"
+#include "cli/shipped_model.h"
 #include "io/model_path.h"
 #include "io/reasons.h"
 
@@ -24,7 +25,7 @@ OrderedJson refusal_json(const RefusedError& error) {
 }
 
 int inspect(const InspectFlags& flags) {
-  const std::filesystem::path folder = resolve_model(flags.model);
+  const std::filesystem::path folder = resolve_model(model_or_shipped(flags.model));
   try {
     const phi4mm::Checkpoint checkpoint = phi4mm::Checkpoint::open(folder);
     if (flags.json) {
@@ -50,8 +51,8 @@ void add_inspect(CLI::App* root, Action* action) {
                             "  omniphi inspect ./phi4mm --json\n"
                             "Reads no weights. A refused checkpoint exits 4.");
   verb->add_option("model,--model,-m", flags->model,
-                   "Model folder, or a repository id that is looked up in the Hugging Face cache (HF_HOME)")
-      ->required()
+                   "Model folder, or a repository id that is looked up in the Hugging Face cache (HF_HOME); default: "
+                   "nano, the small model that comes with omniphi")
       ->type_name("MODEL");
   verb->add_flag("--json", flags->json, "One line of JSON on standard output");
   verb->callback([flags, action] { *action = [flags] { return inspect(*flags); }; });

@@ -53,7 +53,8 @@ std::string man_page(const CLI::App& root) {
          "exist or contradict each other\n.TP\n3\na prompt, message list, image, audio or id list that can't be used\n"
          ".TP\n4\na model folder that is not exactly understood\n"
       << ".SH ENVIRONMENT\n.TP\n\\fBOMNIPHI_ISA\\fR\nref, avx2 or avx512: the instruction set of the kernels\n"
-         ".TP\n\\fBHF_HOME\\fR, \\fBHF_HUB_CACHE\\fR\nwhere repository ids are looked up\n";
+         ".TP\n\\fBHF_HOME\\fR, \\fBHF_HUB_CACHE\\fR\nwhere repository ids are looked up\n"
+         ".TP\n\\fBOMNIPHI_DATA\\fR\nthe folder whose models/nano is the model that comes with omniphi\n";
   return out.str();
 }
 

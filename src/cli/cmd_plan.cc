@@ -8,6 +8,7 @@
 #include "cli/plan/plan.h"
 #include "cli/plan/plan_output.h"
 #include "cli/report.h"
+#include "cli/shipped_model.h"
 #include "io/json.h"
 #include "io/model_path.h"
 #include "media/image_decode.h"
@@ -105,7 +106,7 @@ int plan(const PlanFlags& flags) {
   if (flags.model.empty()) {
     config = phi4mm::preset_config(flags.preset);
   } else {
-    phi4mm::ConfigReport report = phi4mm::open_config(resolve_model(flags.model));
+    phi4mm::ConfigReport report = phi4mm::open_config(resolve_model(model_or_shipped(flags.model)));
     report_warnings(report.warnings);
     config = std::move(report.config);
   }
@@ -144,7 +145,7 @@ void add_plan(CLI::App* root, Action* action) {
                             "  omniphi plan --model ./phi4mm --image receipt.jpg --audio question.m4a\n"
                             "Needs only the configuration; without --model that of the released model.");
   CLI::Option* model =
-      verb->add_option("--model,-m", flags->model, "Folder or repository id; only its configuration is read")
+      verb->add_option("--model,-m", flags->model, "Folder, repository id or nano; only its configuration is read")
           ->type_name("MODEL");
   verb->add_option("--preset", flags->preset, "Built-in configuration")
       ->excludes(model)

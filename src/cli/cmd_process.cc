@@ -9,6 +9,7 @@
 #include "cli/json_out.h"
 #include "cli/processed_tensors.h"
 #include "cli/report.h"
+#include "cli/shipped_model.h"
 #include "io/model_path.h"
 #include "io/safetensors_writer.h"
 #include "models/phi4mm/checkpoint/checkpoint.h"
@@ -32,7 +33,7 @@ int process(const ProcessFlags& flags) {
   }
   const Prompt prompt = make_prompt(flags.input);
   report_warnings(prompt.warnings);
-  const std::filesystem::path folder = resolve_model(flags.model);
+  const std::filesystem::path folder = resolve_model(model_or_shipped(flags.model));
   const phi4mm::ConfigReport report = phi4mm::open_config(folder);
   report_warnings(report.warnings);
   const Tokenizer tokenizer = Tokenizer::load(folder);

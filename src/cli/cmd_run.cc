@@ -14,6 +14,7 @@
 #include "cli/interrupt.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/shipped_model.h"
 #include "runtime/session.h"
 
 namespace omniphi::cli {
@@ -34,6 +35,12 @@ PrepareOptions prepare_options(const RunFlags& flags) {
   prepare.reference_media = flags.input.reference_media;
   prepare.progress = report_progress;
   return prepare;
+}
+
+std::string model_of(const RunFlags& flags) {
+  const std::string model = model_or_shipped(flags.engine.model);
+  if (flags.engine.model.empty()) announce_shipped_model();
+  return model;
 }
 
 void check_stop_ids(const GenerationOptions& options, const phi4mm::Config& config) {
@@ -58,7 +65,7 @@ int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOption
                 "add a prompt, --image, --audio, --messages or --token-ids");
   }
   engine.progress = interruptible(std::move(engine.progress));
-  Session session(flags.engine.model, engine);
+  Session session(model_of(flags), engine);
   report_warnings(session.warnings());
   check_stop_ids(generation, session.config());
   return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream});
@@ -68,7 +75,7 @@ int run_lines(const RunFlags& flags, const EngineOptions& engine, const Generati
   BatchSetup setup{*flags.batch.file, flags.batch.size.value_or(kDefaultBatchSize), prepare_options(flags), generation};
   setup.prepare.progress = {};  // thousands of lines would say nothing
   return run_batch(setup, [&] {
-    auto session = std::make_unique<Session>(flags.engine.model, engine);
+    auto session = std::make_unique<Session>(model_of(flags), engine);
     report_warnings(session->warnings());
     check_stop_ids(generation, session->config());
     return session;
@@ -95,7 +102,7 @@ int run(const RunFlags& flags) {
 
   const Prompt prompt = make_prompt(flags.input);
   report_warnings(prompt.warnings);
-  Session session(flags.engine.model, engine);
+  Session session(model_of(flags), engine);
   report_warnings(session.warnings());
   check_stop_ids(options, session.config());
   const phi4mm::ModelInput input = session.prepare(prompt, prepare_options(flags));
@@ -125,6 +132,7 @@ void add_run(CLI::App* root, Action* action) {
   auto flags = std::make_shared<RunFlags>();
   CLI::App* verb =
       add_verb(root, "run", "Answer one prompt, or chat when none is given",
+               "  omniphi run --image number.png \"Which number is this?\"      (the shipped model nano)\n"
                "  omniphi run --model microsoft/Phi-4-multimodal-instruct \"Name three colours.\"\n"
                "  omniphi run --model ./phi4mm --image receipt.jpg \"What was paid?\"\n"
                "  omniphi run --model ./phi4mm --image receipt.jpg --audio question.m4a\n"

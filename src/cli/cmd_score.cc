@@ -9,6 +9,7 @@
 #include "cli/generation_flags.h"
 #include "cli/input_flags.h"
 #include "cli/report.h"
+#include "cli/shipped_model.h"
 #include "runtime/session.h"
 
 namespace omniphi::cli {
@@ -68,7 +69,7 @@ int score(const ScoreFlags& flags) {
   const Prompt prompt = make_prompt(flags.input);
   report_warnings(prompt.warnings);
 
-  Session session(flags.engine.model, options);
+  Session session(model_or_shipped(flags.engine.model), options);
   report_warnings(session.warnings());
   PrepareOptions prepare;
   prepare.max_image_crops = flags.input.max_image_crops;

@@ -7,6 +7,7 @@
 #include "cli/app.h"
 #include "cli/engine_flags.h"
 #include "cli/json_out.h"
+#include "cli/shipped_model.h"
 #include "io/json.h"
 #include "io/model_path.h"
 #include "text/tokenizer.h"
@@ -51,7 +52,7 @@ std::string decode_line(const Tokenizer& tokenizer, const nlohmann::json& line) 
 }
 
 int tokenize(const TokenizeFlags& flags) {
-  const Tokenizer tokenizer = Tokenizer::load(resolve_model(flags.model));
+  const Tokenizer tokenizer = Tokenizer::load(resolve_model(model_or_shipped(flags.model)));
   std::string line;
   for (int64_t number = 1; std::getline(std::cin, line); ++number) {
     const std::string where = "standard input, line " + std::to_string(number);

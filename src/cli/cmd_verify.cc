@@ -8,6 +8,7 @@
 #include "cli/engine_flags.h"
 #include "cli/json_out.h"
 #include "cli/report.h"
+#include "cli/shipped_model.h"
 #include "cli/verify/verify.h"
 
 namespace omniphi::cli {
@@ -82,7 +83,7 @@ int verify_dumps(const VerifyFlags& flags) {
   const EngineOptions options = engine_options(flags.engine);
   std::vector<ReferenceDump> dumps;
   for (const std::string& path : flags.dumps) dumps.push_back(ReferenceDump::load(path));
-  Session session(flags.engine.model, options);
+  Session session(model_or_shipped(flags.engine.model), options);
   report_warnings(session.warnings());
   OrderedJson list = OrderedJson::array();
   bool all_agree = true;
@@ -110,7 +111,7 @@ void add_verify(CLI::App* root, Action* action) {
                "  omniphi verify --model ./phi4mm chart.json\n"
                "  omniphi verify --model tests/parity/phi4mm/checkpoint tests/parity/phi4mm/cases/i_tiny.json --json\n"
                "Names the first stage that differs, with the worst value, and exits 1 when there is one.");
-  add_model_flag(verb, &flags->engine.model);
+  add_required_model_flag(verb, &flags->engine.model);
   verb->add_option("dumps,--dump", flags->dumps, "Dumps: NAME.json with NAME.safetensors beside it")
       ->required()
       ->type_name("FILE");

@@ -9,7 +9,14 @@ namespace omniphi::cli {
 
 void add_model_flag(CLI::App* verb, std::string* model) {
   verb->add_option("--model,-m", *model,
-                   "Model folder, or a repository id that is looked up in the Hugging Face cache (HF_HOME)")
+                   "Model folder, or a repository id that is looked up in the Hugging Face cache (HF_HOME); default: "
+                   "nano, the small model that comes with omniphi")
+      ->type_name("MODEL");
+}
+
+void add_required_model_flag(CLI::App* verb, std::string* model) {
+  verb->add_option("--model,-m", *model,
+                   "Model folder, a repository id that is looked up in the Hugging Face cache (HF_HOME), or nano")
       ->required()
       ->type_name("MODEL");
 }

@@ -16,7 +16,10 @@ struct EngineFlags {
   std::string compute_dtype = "fp32";
 };
 
+// --model for model_or_shipped(), which takes the shipped model when it stays empty.
 void add_model_flag(CLI::App* verb, std::string* model);
+// The same, but somebody has to say which.
+void add_required_model_flag(CLI::App* verb, std::string* model);
 // --seed N; unlike CLI11's own reading of unsigned numbers it refuses a minus.
 CLI::Option* add_seed_flag(CLI::App* verb, uint64_t* seed, const std::string& description);
 

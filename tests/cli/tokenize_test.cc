@@ -97,7 +97,6 @@ TEST(Tokenize, NeedsOnlyTheTokenizersFiles) {
 
 TEST(Tokenize, RefusesWhatMakesNoSense) {
   expect_failure(run_tiny("tokenize", {"--decode", "--special"}), 2, {"--special"});
-  expect_failure(testing::run_program({"tokenize"}), 2, {"--model"});
   const testing::TempFolder empty;
   expect_failure(testing::run_program({"tokenize", "--model", empty.path().string()}, "\"Hi\"\n"), 4,
                  {"tokenizer.json"});

@@ -37,11 +37,12 @@ inline std::string shell_quoted(const std::string& text) {
   return quoted + "'";
 }
 
-// Runs omniphi with these arguments and this text on standard input, which is never a terminal.
-inline ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = "") {
+// Runs a program with these arguments and this text on standard input, which is never a terminal.
+inline ProgramResult run_this(const std::string& program, const std::vector<std::string>& arguments,
+                              const std::string& input = "") {
   const TempFolder folder;
   folder.write("input", input);
-  std::string command = shell_quoted(OMNIPHI_BINARY);
+  std::string command = shell_quoted(program);
   for (const std::string& argument : arguments) command += " " + shell_quoted(argument);
   command += " < " + shell_quoted((folder / "input").string()) + " 2> " + shell_quoted((folder / "errors").string());
   ProgramResult result;
@@ -54,6 +55,11 @@ inline ProgramResult run_program(const std::vector<std::string>& arguments, cons
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   result.err = read_test_file((folder / "errors").string());
   return result;
+}
+
+// omniphi, the same way.
+inline ProgramResult run_program(const std::vector<std::string>& arguments, const std::string& input = "") {
+  return run_this(OMNIPHI_BINARY, arguments, input);
 }
 
 inline std::string tiny_checkpoint() { return golden_root() + "/checkpoint"; }
