@@ -36,6 +36,7 @@ LIBRARIES = {
     r"(jpeglib|jerror|png|tiff\w*|gif_lib)\.h|webp/": ["media"],
     r"\w*intrin\.h|cpuid\.h": ["base", "kernels", "media"],
     r"CLI/": ["cli"],
+    r"sixel\.h": ["cli"],
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)

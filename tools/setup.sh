@@ -5,7 +5,7 @@
 set -euo pipefail
 
 build="build-essential cmake ninja-build pkg-config nlohmann-json3-dev libcli11-dev
-  libjpeg62-turbo-dev libpng-dev libwebp-dev libgif-dev libtiff-dev libavformat-dev libavcodec-dev libavutil-dev
+  libjpeg62-turbo-dev libpng-dev libwebp-dev libgif-dev libtiff-dev libsixel-dev libavformat-dev libavcodec-dev libavutil-dev
   libgtest-dev libpcre2-dev"
 # libclang-rt-14-dev holds the runtimes of the sanitizers and of libFuzzer.
 dev="clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev python3"

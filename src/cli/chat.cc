@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/report.h"
+#include "media/image_decode.h"
 
 namespace omniphi::cli {
 namespace {
@@ -77,6 +78,11 @@ void Chat::add_media(MediaKind kind, const std::string& path) {
   MediaSource source = media_from_url(kind, path, {}, kind == MediaKind::kImage ? "/image" : "/audio");
   source.bytes = load_media(source);  // the file may change before a later turn needs it again
   source.path.clear();
+  if (kind == MediaKind::kImage && setup_.pictures->protocol() != PictureProtocol::kNone) {
+    ImageOptions decode;
+    decode.reference_media = setup_.prepare.reference_media;
+    setup_.pictures->show(decode_image(source.bytes, source.name, decode));
+  }
   pending_.push_back(std::move(source));
   if (terminal_) std::cout << "(" << path << " goes with the next message)\n";
 }

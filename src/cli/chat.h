@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/terminal/pictures.h"
 #include "runtime/session.h"
 
 namespace omniphi::cli {
@@ -13,6 +14,7 @@ struct ChatSetup {
   PrepareOptions prepare;
   GenerationOptions generation;
   bool stream = true;
+  Pictures* pictures = nullptr;  // shows what /image adds
 };
 
 // Reads lines from standard input until it ends or /quit. A line is a user turn; /image PATH and /audio PATH add media

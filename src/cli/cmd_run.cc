@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/shipped_model.h"
+#include "cli/terminal/pictures.h"
 #include "runtime/session.h"
 
 namespace omniphi::cli {
@@ -25,6 +26,7 @@ struct RunFlags {
   EngineFlags engine;
   GenerationFlags generation;
   BatchFlags batch;
+  std::string pictures = "auto";
   bool no_stream = false;
   bool json = false;
 };
@@ -59,7 +61,7 @@ ProgressCallback interruptible(ProgressCallback line) {
   };
 }
 
-int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOptions& generation) {
+int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOptions& generation, Pictures* pictures) {
   if (flags.json) {
     throw Error(ErrorKind::kUsage, "--json", "nothing is asked, so this is a chat", "a prompt with --json",
                 "add a prompt, --image, --audio, --messages or --token-ids");
@@ -68,7 +70,7 @@ int run_chat(const RunFlags& flags, EngineOptions engine, const GenerationOption
   Session session(model_of(flags), engine);
   report_warnings(session.warnings());
   check_stop_ids(generation, session.config());
-  return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream});
+  return chat(&session, {flags.input.system, prepare_options(flags), generation, !flags.no_stream, pictures});
 }
 
 int run_lines(const RunFlags& flags, const EngineOptions& engine, const GenerationOptions& generation) {
@@ -97,15 +99,23 @@ int run(const RunFlags& flags) {
   EngineOptions engine = engine_options(flags.engine);
   engine.progress = progress_line();
   const GenerationOptions options = generation_options(flags.generation);
+  Pictures pictures(flags.pictures);
+  if ((flags.json || flags.batch.file) && flags.pictures != "auto" && flags.pictures != "none") {
+    throw Error(ErrorKind::kUsage, "--pictures " + flags.pictures,
+                std::string("together with ") + (flags.json ? "--json" : "--batch"), "one of the two",
+                "JSON has no room for pictures");
+  }
   if (flags.batch.file) return run_lines(flags, engine, options);
-  if (flags.input.empty()) return run_chat(flags, engine, options);
+  if (flags.input.empty()) return run_chat(flags, engine, options, &pictures);
 
   const Prompt prompt = make_prompt(flags.input);
   report_warnings(prompt.warnings);
   Session session(model_of(flags), engine);
   report_warnings(session.warnings());
   check_stop_ids(options, session.config());
-  const phi4mm::ModelInput input = session.prepare(prompt, prepare_options(flags));
+  PrepareOptions prepare = prepare_options(flags);
+  if (!flags.json) prepare.see_image = [&pictures](const Image& image) { pictures.show(image); };
+  const phi4mm::ModelInput input = session.prepare(prompt, prepare);
   size_t shown = 0;
   GenerationCallback callback;
   if (!flags.json && !flags.no_stream) {
@@ -146,6 +156,7 @@ void add_run(CLI::App* root, Action* action) {
   add_input_flags(verb, &flags->input);
   add_generation_flags(verb, &flags->generation);
   add_engine_flags(verb, &flags->engine);
+  add_pictures_flag(verb, &flags->pictures);
   add_batch_flags(verb, &flags->batch);
   verb->add_flag("--no-stream", flags->no_stream, "Print the answer when it is complete");
   verb->add_flag("--json", flags->json, "One line of JSON on standard output: text, ids, log-probs, usage, timings");

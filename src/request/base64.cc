@@ -37,6 +37,23 @@ bool starts_with_ignoring_case(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && ascii_lower(text.substr(0, prefix.size())) == prefix;
 }
 
+std::string encode_base64(std::string_view bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (size_t at = 0; at < bytes.size(); at += 3) {
+    uint32_t group = 0;  // three bytes, those beyond the end zero
+    for (size_t i = 0; i < 3; ++i) {
+      group = group << 8 | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0u);
+    }
+    for (size_t digit = 0; digit < 4; ++digit) {
+      const bool padding = at + digit > bytes.size();
+      text += padding ? '=' : kDigits[group >> (18 - 6 * digit) & 63];
+    }
+  }
+  return text;
+}
+
 std::optional<std::string> decode_base64(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size() / 4 * 3);

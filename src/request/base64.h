@@ -12,6 +12,9 @@ namespace omniphi {
 // white space between characters is skipped, because encoders wrap lines. Nothing when it is anything else.
 std::optional<std::string> decode_base64(std::string_view text);
 
+// Base64 text of bytes, with padding and without line breaks.
+std::string encode_base64(std::string_view bytes);
+
 // The bytes of text in which %XX stands for a byte (RFC 3986, section 2.1). Nothing when a % isn't followed by two
 // hexadecimal digits.
 std::optional<std::string> decode_percent(std::string_view text);

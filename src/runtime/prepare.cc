@@ -27,6 +27,7 @@ ImageInput load_image(const MediaSource& source, int max_crops, const PrepareOpt
   decode.reference_media = options.reference_media;
   decode.max_bytes = max_media_bytes(MediaKind::kImage);
   const Image image = decode_image(load_media(source), source.name, decode);
+  if (options.see_image) options.see_image(image);
   if (source.max_crops > 0) max_crops = std::min(max_crops, source.max_crops);
   return process_image(image, max_crops, source.name);
 }

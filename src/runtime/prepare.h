@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "media/image.h"
 #include "models/phi4mm/config.h"
 #include "models/phi4mm/processor/processor.h"
 #include "request/prompt.h"
@@ -17,6 +18,8 @@ struct PrepareOptions {
   bool add_generation_prompt = true;  // a chat ends with <|assistant|>, else with <|endoftext|>
   // Told what long work begins. May be empty.
   std::function<void(const std::string&)> progress;
+  // Shown every decoded image, as large as it is, in the order of the prompt. May be empty.
+  std::function<void(const Image&)> see_image;
 };
 
 // Token ids with one id for each medium, before any medium is read. Throws kInput as the chat template and the

@@ -22,6 +22,18 @@ TEST(Base64, DecodesEveryByteValue) {
   EXPECT_EQ(decode_base64("AP/7Pj8="), std::string("\x00\xff\xfb\x3e\x3f", 5));
 }
 
+TEST(Base64, EncodesTheVectorsOfTheRfcAndEveryByteValue) {
+  const std::pair<const char*, const char*> cases[] = {{"", ""},
+                                                       {"Zg==", "f"},
+                                                       {"Zm8=", "fo"},
+                                                       {"Zm9v", "foo"},
+                                                       {"Zm9vYg==", "foob"},
+                                                       {"Zm9vYmE=", "fooba"},
+                                                       {"Zm9vYmFy", "foobar"}};
+  for (const auto& [text, bytes] : cases) EXPECT_EQ(encode_base64(bytes), text);
+  EXPECT_EQ(encode_base64(std::string("\x00\xff\xfb\x3e\x3f", 5)), "AP/7Pj8=");
+}
+
 TEST(Base64, SkipsLineBreaks) { EXPECT_EQ(decode_base64("Zm9v\r\nYmFy\n"), "foobar"); }
 
 TEST(Base64, RefusesWhatIsNotBase64) {
