@@ -9,7 +9,7 @@ INSTALLED = omniphi omniphi_api omniphi_manual
 SOURCES = find src include tests bench examples -name '*.cc' -o -name '*.h'
 
 .DEFAULT_GOAL := build
-.PHONY: help setup setup-dev configure build test demo check format sanitize fuzz check-install install bench reference clean
+.PHONY: help setup setup-dev configure build test demo numbers check format sanitize fuzz check-install install bench reference clean
 
 help: ## show this list
 	@awk -F '[:#]+' '/^[a-z-]+:.*## / {printf "  make %-14s%s\n", $$1, $$NF}' Makefile
@@ -30,8 +30,11 @@ test: configure ## build everything and run every test
 	@cmake --build --preset release -j $(JOBS)
 	@ctest --test-dir build --no-tests=error --output-on-failure -j $(JOBS)
 
-demo: build ## show the main job on shipped media
-	@tools/demo.sh
+demo: build ## ask the shipped model about shipped media
+	@build/omniphi demo
+
+numbers: build ## compare stages with the reference's on the tiny checkpoint, and plan a prompt
+	@tools/show_numbers.sh build/omniphi
 
 check: setup-dev ## formatting, layers, the tree's own rules, clang-tidy
 	@tools/check_format.sh

@@ -61,6 +61,7 @@ std::unique_ptr<Application> make_application() {
       "OMNIPHI_ISA=ref|avx2|avx512 forces the instruction set of the kernels.\n"
       "\"omniphi VERB --help\" shows the flags of a verb with examples.");
   add_run(&app->root, &app->action);
+  add_demo(&app->root, &app->action);
   add_score(&app->root, &app->action);
   add_tokenize(&app->root, &app->action);
   add_process(&app->root, &app->action);

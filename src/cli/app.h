@@ -21,6 +21,7 @@ std::unique_ptr<Application> make_application();
 
 // Each adds one verb; its callback sets *action.
 void add_run(CLI::App* root, Action* action);
+void add_demo(CLI::App* root, Action* action);
 void add_score(CLI::App* root, Action* action);
 void add_tokenize(CLI::App* root, Action* action);
 void add_process(CLI::App* root, Action* action);

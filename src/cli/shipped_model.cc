@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <sstream>
 
 #include "base/error.h"
 
@@ -11,10 +12,21 @@ namespace {
 namespace fs = std::filesystem;
 
 // Links to the program lead to where it lies, so one in a folder of PATH works.
-fs::path program_folder() {
+fs::path program_path() {
   std::error_code code;
   const fs::path program = fs::read_symlink("/proc/self/exe", code);
-  return code ? fs::path() : program.parent_path();
+  return code ? fs::path() : program;
+}
+
+// `name` in the first of the places that holds it; otherwise *looked says where it is not.
+fs::path find_shipped(const fs::path& name, std::string* looked) {
+  for (const fs::path& place : shipped_model_places()) {
+    std::error_code code;
+    if (fs::is_regular_file(place / name, code)) return place / name;
+    *looked += (looked->empty() ? "in none of\n" : "\n") + place.string();
+  }
+  if (looked->empty()) *looked = "no /proc/self/exe that would say where to look";
+  return {};
 }
 
 }  // namespace
@@ -23,25 +35,42 @@ std::vector<fs::path> shipped_model_places() {
   const fs::path inside = fs::path("models") / kShippedModel;
   const char* data = std::getenv("OMNIPHI_DATA");
   if (data != nullptr && *data != '\0') return {data / inside};
-  const fs::path folder = program_folder();
+  const fs::path folder = program_path().parent_path();
   if (folder.empty()) return {};
   return {folder / inside, folder.parent_path() / "share" / "omniphi" / inside, folder.parent_path() / inside};
 }
 
 fs::path shipped_model() {
-  const std::vector<fs::path> places = shipped_model_places();
   std::string looked;
-  for (const fs::path& place : places) {
-    std::error_code code;
-    if (fs::is_regular_file(place / "config.json", code)) return place;
-    looked += (looked.empty() ? "in none of\n" : "\n") + place.string();
-  }
+  const fs::path found = find_shipped("config.json", &looked);
+  if (!found.empty()) return found.parent_path();
   throw Error(
-      ErrorKind::kCheckpoint, "the shipped model " + std::string(kShippedModel),
-      looked.empty() ? "no /proc/self/exe that would say where to look" : looked,
+      ErrorKind::kCheckpoint, "the shipped model " + std::string(kShippedModel), looked,
       "a folder with config.json, safetensors and tokenizer files",
       "name a model: --model FOLDER, or --model microsoft/Phi-4-multimodal-instruct; or set OMNIPHI_DATA to the "
       "folder that holds models/nano");
+}
+
+fs::path shipped_questions() {
+  std::string looked;
+  const fs::path found = find_shipped(fs::path("demo") / "demo.json", &looked);
+  if (!found.empty()) return found;
+  throw Error(ErrorKind::kInput, "the shipped questions, demo/demo.json", looked, "a folder with demo/demo.json",
+              "name questions: --questions FILE; or set OMNIPHI_DATA to the folder that holds models/nano");
+}
+
+std::string program_name() {
+  const fs::path program = program_path();
+  const char* path = std::getenv("PATH");
+  if (program.empty()) return "omniphi";
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    std::error_code code;
+    if (fs::equivalent(fs::path(folder) / program.filename(), program, code)) return program.filename().string();
+  }
+  std::error_code code;
+  const fs::path relative = fs::proximate(program, code);
+  return code || relative.string().size() > program.string().size() ? program.string() : relative.string();
 }
 
 std::string model_or_shipped(const std::string& model) {

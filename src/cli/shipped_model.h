@@ -19,9 +19,15 @@ std::vector<std::filesystem::path> shipped_model_places();
 // The first of those that holds a configuration. Throws kCheckpoint saying where was looked.
 std::filesystem::path shipped_model();
 
+// demo/demo.json in the first that holds it: what `omniphi demo` asks. Throws kInput saying where was looked.
+std::filesystem::path shipped_questions();
+
 // What --model says as resolve_model() takes it: the shipped model when the flag is empty, and for its name unless
 // there is a folder of that name. Throws as shipped_model() does.
 std::string model_or_shipped(const std::string& model);
+
+// What one types to run this program: its name when a folder of PATH holds it, else its path.
+std::string program_name();
 
 // One line on standard error: which model answers when none was named.
 void announce_shipped_model();

@@ -20,7 +20,7 @@ void expect_contains(const std::string& text, const std::string& part) {
 TEST(Help, EveryVerbOfTheProgramIsThere) {
   std::vector<std::string> names;
   for (const cli::VerbText& verb : verbs()) names.push_back(verb.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"run", "score", "tokenize", "process", "inspect", "plan", "verify",
+  EXPECT_EQ(names, (std::vector<std::string>{"run", "demo", "score", "tokenize", "process", "inspect", "plan", "verify",
                                              "synth", "bench", "completion", "man"}));
 }
 
