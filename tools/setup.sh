@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that a set of tasks needs: tools/setup.sh build [dev] [bench] [reference].
+# Installs the Debian packages that a set of tasks needs: tools/setup.sh build [dev] [bench] [reference]
+# [screenshot].
 # Does nothing when all are there. Without root it prints the line to run and exits 2. docs/dependencies.md says why each
 # library is used.
 set -euo pipefail
@@ -11,12 +12,13 @@ build="build-essential cmake ninja-build pkg-config nlohmann-json3-dev libcli11-
 dev="clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev python3"
 bench="libbenchmark-dev"
 reference="python3 python3-venv"
+screenshot="xvfb xterm x11-apps imagemagick fonts-dejavu-core"
 
 packages=()
 for set_name in "${@:-build}"; do
   case "$set_name" in
-    build | dev | bench | reference) read -r -d '' -a more <<<"${!set_name}" || true ;;
-    *) echo "tools/setup.sh: unknown set '$set_name' (build, dev, bench, reference)" >&2 && exit 2 ;;
+    build | dev | bench | reference | screenshot) read -r -d '' -a more <<<"${!set_name}" || true ;;
+    *) echo "tools/setup.sh: unknown set '$set_name' (build, dev, bench, reference, screenshot)" >&2 && exit 2 ;;
   esac
   packages+=("${more[@]}")
 done

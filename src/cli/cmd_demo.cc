@@ -22,6 +22,7 @@ namespace {
 
 constexpr int64_t kMaxTokens = 64;
 constexpr int kWaveformColumns = 60;
+constexpr int kFineRows = 10;  // of a picture in real pixels: the whole demo should be seen at once
 
 struct DemoFlags {
   EngineFlags engine;
@@ -106,7 +107,11 @@ bool Demo::ask(const DemoQuestion& question) {
   Prompt prompt;
   add_user_turn(&prompt, media, question.text);
   PrepareOptions prepare;
-  prepare.see_image = [this](const Image& image) { pictures_.show(image); };
+  prepare.see_image = [this](const Image& image) {
+    PictureRoom room;
+    if (pictures_.fine()) room.rows = kFineRows;
+    pictures_.show(image, room);
+  };
   const phi4mm::ModelInput input = session_->prepare(prompt, prepare);
   if (question.audio) show_audio(media.back());
 

@@ -44,10 +44,10 @@ int squared_distance(const uint8_t* rgb, const std::array<int, 3>& other) {
 }
 
 // What the picture may take of the terminal, in pixels of the protocol: half cells for blocks.
-PixelSize room_for(PictureProtocol protocol, const TerminalSize& size) {
+PixelSize room_for(PictureProtocol protocol, const TerminalSize& size, const PictureRoom& room) {
   // One column and two rows stay free, so that nothing wraps or scrolls off before it was seen.
-  const int columns = std::max(1, std::min(kPictureColumns, size.columns - 1));
-  const int rows = std::max(1, std::min(kPictureRows, size.rows - 2));
+  const int columns = std::max(1, std::min(room.columns, size.columns - 1));
+  const int rows = std::max(1, std::min(room.rows, size.rows - 2));
   if (protocol == PictureProtocol::kKitty || protocol == PictureProtocol::kSixel) {
     return {columns * size.cell_width, rows * size.cell_height};
   }
@@ -124,9 +124,10 @@ std::string encode_sixel(const Image& image) {
   return text + "\n";
 }
 
-std::string draw_picture(const Image& image, PictureProtocol protocol, const TerminalSize& size) {
+std::string draw_picture(const Image& image, PictureProtocol protocol, const TerminalSize& size,
+                         const PictureRoom& room) {
   if (protocol == PictureProtocol::kNone || image.width <= 0 || image.height <= 0) return "";
-  const PixelSize fitted = fit_picture(image, room_for(protocol, size));
+  const PixelSize fitted = fit_picture(image, room_for(protocol, size, room));
   const Image small = resize_bilinear(image, fitted.width, fitted.height);
   if (protocol == PictureProtocol::kKitty) return encode_kitty(small);
   if (protocol == PictureProtocol::kSixel) return encode_sixel(small);

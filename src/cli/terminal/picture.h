@@ -10,8 +10,9 @@
 namespace omniphi::cli {
 
 // Room that a picture takes at most, in character cells.
-inline constexpr int kPictureColumns = 40;
-inline constexpr int kPictureRows = 20;
+struct PictureRoom {
+  int columns = 40, rows = 20;
+};
 
 struct PixelSize {
   int width = 0, height = 0;
@@ -22,7 +23,8 @@ PixelSize fit_picture(const Image& image, const PixelSize& box);
 
 // The picture, shrunk to the room, with a line end behind it; empty for kNone and a picture without pixels. The cursor
 // stands at the begin of a line before and after. Throws kInternal when an encoder fails.
-std::string draw_picture(const Image& image, PictureProtocol protocol, const TerminalSize& size);
+std::string draw_picture(const Image& image, PictureProtocol protocol, const TerminalSize& size,
+                         const PictureRoom& room = {});
 
 // The encoders. Each shows the image as large as it is.
 std::string encode_kitty(const Image& image);

@@ -3,7 +3,6 @@
 #include <iostream>
 #include <utility>
 
-#include "cli/terminal/picture.h"
 #include "cli/terminal/terminal.h"
 
 namespace omniphi::cli {
@@ -25,6 +24,8 @@ PictureProtocol Pictures::protocol() {
   return *protocol_;
 }
 
-void Pictures::show(const Image& image) { std::cout << draw_picture(image, protocol(), terminal_size()) << std::flush; }
+void Pictures::show(const Image& image, const PictureRoom& room) {
+  std::cout << draw_picture(image, protocol(), terminal_size(), room) << std::flush;
+}
 
 }  // namespace omniphi::cli

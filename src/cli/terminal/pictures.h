@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/terminal/picture.h"
 #include "cli/terminal/picture_protocol.h"
 #include "media/image.h"
 
@@ -21,8 +22,10 @@ class Pictures {
 
   // What `show` will use.
   PictureProtocol protocol();
+  // Whether that shows pixels smaller than half a character.
+  bool fine() { return protocol() == PictureProtocol::kKitty || protocol() == PictureProtocol::kSixel; }
 
-  void show(const Image& image);
+  void show(const Image& image, const PictureRoom& room = {});
 
  private:
   std::string flag_;
