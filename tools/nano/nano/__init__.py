@@ -1,0 +1,1 @@
+"""What the nano model is made of: its tasks, pictures, recordings, tokenizer and layers (developers only)."""
