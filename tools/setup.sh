@@ -7,7 +7,8 @@ set -euo pipefail
 
 build="build-essential cmake ninja-build pkg-config nlohmann-json3-dev libcli11-dev
   libjpeg62-turbo-dev libpng-dev libwebp-dev libgif-dev libtiff-dev libsixel-dev libavformat-dev libavcodec-dev libavutil-dev
-  libgtest-dev libpcre2-dev"
+  libgtest-dev libpcre2-dev
+  python3 python3-numpy python3-pil espeak-ng fonts-dejavu-core fonts-liberation fonts-freefont-ttf fonts-cantarell"
 # libclang-rt-14-dev holds the runtimes of the sanitizers and of libFuzzer.
 dev="clang-14 clang-format-14 clang-tidy-14 libclang-rt-14-dev python3"
 bench="libbenchmark-dev"

@@ -45,6 +45,7 @@ class Engine:
         except BrokenPipeError:
             pass
         self.reader.join()
+        self.process.stdout.close()
         code = self.process.wait()
         self.errors.seek(0)
         said = self.errors.read().strip()

@@ -64,6 +64,7 @@ class Tally:
         self.skill, self.kind, self.goal = skill, kind, goal
         self.n = self.correct = 0
         self.values = None
+        self.wrong = []
         self.groups = {}
 
     def add(self, right, group=""):
@@ -76,6 +77,8 @@ class Tally:
 
     def judge(self, example, answer):
         right, values = judge(example, answer)
+        if not values:
+            self.wrong.append({"question": example.question, "expected": example.answer, "answer": answer})
         self.add(right, example.group)
         if example.form == "json":
             self.values = (self.values or 0) + bool(values)
