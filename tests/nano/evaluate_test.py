@@ -150,6 +150,12 @@ class Media(unittest.TestCase):
             held = [v for v in voices if v.split("+")[-1] in speech.HELD_VARIANTS]
             self.assertEqual(len(held), len(voices) if kind == "unseen" else 0)
 
+    def test_few_examples_have_the_mixture_of_many(self):
+        maker = self.maker()
+        self.assertEqual(sorted(len(maker.digits()) for _ in range(10)), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+        kinds = [maker.anything()["kind"] for _ in range(8)]
+        self.assertEqual([kinds.count(kind) for kind in ("shape", "number", "word")], [4, 2, 2])
+
     def test_what_disagrees_differs(self):
         maker = self.maker()
         for labels in [maker.digits() for _ in range(200)] + [("w", w) for w in range(len(WORDS))]:

@@ -142,7 +142,12 @@ class Maker:
         seed = row_seed(self.seed, *names)
         self.random = random.Random(seed)
         self.painter.random, self.painter.rng = random.Random(seed + 1), np.random.default_rng(seed + 1)
-        self.recordings = {}
+        self.recordings, self.turns = {}, {}
+
+    def cycle(self, name, options):
+        """One option after another, so that few examples have the same mixture as many."""
+        self.turns[name] = turn = self.turns.get(name, -1) + 1
+        return options[turn % len(options)]
 
     def path(self, suffix):
         self.files += 1
@@ -183,11 +188,11 @@ class Maker:
         return {"kind": "word", "text": self.random.choice(WORDS)}
 
     def anything(self):
-        u = self.random.random()
-        return {"kind": "shape"} if u < .5 else self.number() if u < .75 else self.word()
+        kind = self.cycle("anything", ["shape", "number", "shape", "word"])
+        return {"kind": "shape"} if kind == "shape" else self.number() if kind == "number" else self.word()
 
     def digits(self, count=None):
-        return tuple(self.random.randrange(10) for _ in range(count or self.random.randint(1, 5)))
+        return tuple(self.random.randrange(10) for _ in range(count or self.cycle("digits", [1, 2, 3, 4, 5])))
 
     def spoken_word(self):
         return "w", self.random.randrange(len(WORDS))
@@ -240,7 +245,7 @@ class Maker:
 
     def agree(self, kind):
         """A picture and a recording, in either order, that say the same in half of the cases."""
-        facts = self.number() if self.random.random() < .6 else self.word()
+        facts = self.cycle("agree", [self.number, self.word, self.number, self.word, self.number])()
         text = facts["text"]
         labels = tuple(map(int, text)) if text.isdigit() else ("w", WORDS.index(text))
         same = self.random.random() < .5
@@ -262,7 +267,7 @@ class Maker:
 
     def json(self, kind):
         """Any question whose answer has a JSON form, asked for that form."""
-        skill = self.random.choice(["number", "word", "color", "shape", "count", "describe", "digits", "spoken_word", "sum", "opposite",
+        skill = self.cycle("json", ["number", "word", "color", "shape", "count", "describe", "digits", "spoken_word", "sum", "opposite",
                                     "repeat", "compare"])
         if skill in ("digits", "spoken_word"):
             example = self.about_speech(kind, self.spoken_word() if skill == "spoken_word" else self.digits(), json=True)

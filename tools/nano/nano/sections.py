@@ -179,6 +179,7 @@ def adapters(maker, model, run, examples):
 def judge_adapters(asked, answers):
     """asked: {skill: (adapter, examples)}; answers: {(adapter that is off, or "both", skill): texts}."""
     rows, wrong = [], []
+    carried = {}  # adapter: right answers to its skills [with it, without it, of how many]
     for name, (needs, examples) in asked.items():
         row = {"skill": name, "adapter": needs, "n": len(examples)}
         for off in ("both", "vision", "speech"):
@@ -190,10 +191,12 @@ def judge_adapters(asked, answers):
                 wrong.append(f"{name} does not need the {off} adapter, but its answers change without it")
         rows.append(row)
         if needs != "none" and name not in BY_CHANCE:
-            before, after = row["correct"], row[f"correct without {needs}"]
-            if before < SWITCHED_OFF_AT_MOST * row["n"] or after > SWITCHED_OFF_AT_MOST * before:
-                wrong.append(f"{name}: {before} of {row['n']} right, {after} without the {needs} adapter; expected more than half of all, "
-                             "and at most half of that without")
+            counts = row["correct"], row[f"correct without {needs}"], row["n"]
+            carried[needs] = [a + b for a, b in zip(carried.get(needs, (0, 0, 0)), counts)]
+    for adapter, (before, after, n) in carried.items():
+        if before < n / 2 or after > SWITCHED_OFF_AT_MOST * before:
+            wrong.append(f"of {n} questions that need the {adapter} adapter {before} were answered rightly, and {after} without it; expected "
+                         "half of all at least, and at most half of that without")
     return rows, wrong
 
 
