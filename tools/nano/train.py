@@ -74,7 +74,6 @@ def fixed(make, seed, n):
 
 def stage_text(a, tokenizer):
     model = new_model(a, tokenizer)
-    held = fixed(batches.text_batches(tokenizer, 200), 999, 2)
 
     def loss(batch):
         with bf16():
@@ -131,7 +130,6 @@ def stage_eyes(a, tokenizer, fonts):
             out[w] = {k: round(torch.cat(v).float().mean().item(), 3) for k, v in {**good, "letter": letter, "order": order}.items()}
         return out
 
-    total = 0
     for i, (steps, plan) in enumerate(phases):
         a_name = f"eyes{i}"
         if i:
@@ -204,14 +202,13 @@ def stage_audio(a, tokenizer, bank):
         return lm + .5 * ctc + frame, {"lm": lm.item(), "ctc": ctc.item(), "frame": frame.item()}
 
     run = Run(a, "audio1", model, [(a.rate or 2e-3, [model.audio, model.frame_labels, model.ears["speech"], model.decoder])],
-              batches.audio_batches(tokenizer, bank["train"], 24, vary=True), 3500, loss, lambda: audio_evaluation(model, tokenizer, bank, mel, True), hold=.4)
+              batches.audio_batches(tokenizer, bank["train"], 24, vary=True), 2000, loss, lambda: audio_evaluation(model, tokenizer, bank, mel, True), hold=.4)
     run.go()
 
 
 def vision_evaluation(model, tokenizer, fonts, n=32):
     out = {}
     for which in fonts:
-        stream = batches.picture_batches(tokenizer, fonts[which], [(1, 448, 16, (.45, .3, .25), True)], 1, False)
         kinds = {}
         source = batches.Pictures(fonts[which], 4242, 448, 16, 1, (.45, .3, .25))
         r = random.Random(4242)

@@ -63,7 +63,7 @@ class Pictures:
         self.pool, self.limit = [], max(batch, int(pool_bytes / (side * side * 3)))
         self.random, self.rng = random.Random(seed + 7), np.random.default_rng(seed + 7)
         full = (side // 28) ** 2
-        self.sizes = [k for k in (48, 96, 176) if k < full] + [full] if full > 64 else [full]
+        self.sizes = [k for k in (32, 48, 64, 80, 104, 136, 184) if k < full] + [full] if full > 64 else [full]
         self.queues = {k: deque() for k in self.sizes}
 
     def draw(self):
@@ -87,7 +87,7 @@ class Pictures:
             size = next(k for k in self.sizes if item[3] <= k - 8 or k == self.sizes[-1])
             queue = self.queues[size]
             queue.append(item[:3])
-            want = max(4, self.batch if len(self.sizes) == 1 else self.batch * 80 // size)
+            want = self.batch if len(self.sizes) == 1 else max(4, int(self.batch * (72 / size) ** 1.25))
             if len(queue) >= want:
                 items = [queue.popleft() for _ in range(want)]
                 return square_views(self.rng, items, size)
@@ -303,9 +303,9 @@ def crop_batches(tokenizer, fonts, tokens=1600):
 
 
 def mixed_batches(makers):
-    """`makers`: [(share, maker)]."""
+    """`makers`: [(share, maker)]; the kinds come in the same order whatever the seed, so that processes wait little for each other."""
     def make(seed):
-        r = random.Random(seed)
+        r = random.Random(1)
         streams = [maker(seed + 31 * i) for i, (_, maker) in enumerate(makers)]
         while True:
             yield next(streams[r.choices(range(len(makers)), [s for s, _ in makers])[0]])

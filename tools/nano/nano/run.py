@@ -96,7 +96,7 @@ class Run:
             return
         torch.manual_seed(self.a.seed + self.step)
         stream = batches.Stream(self.make, self.a.seed + self.step + 500 * rank())
-        loader = iter(torch.utils.data.DataLoader(stream, batch_size=None, num_workers=1, prefetch_factor=6))
+        loader = iter(torch.utils.data.DataLoader(stream, batch_size=None, num_workers=1, prefetch_factor=6, multiprocessing_context="fork"))
         losses, examples, last, since = [], 0, time.time(), time.time()
         while self.step < self.steps:
             batch = next(loader)

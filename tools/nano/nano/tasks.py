@@ -221,10 +221,10 @@ def compare_question(r):
         b = number_text(r, len(a)) if r.random() < .7 else number_text(r)
     u = r.random()
     if u < .5:
-        q, bigger = r.choice(["larger", "bigger", "greater"]), True
+        q = r.choice(["larger", "bigger", "greater"])
         answer = max(a, b, key=int)
     else:
-        q, bigger = "smaller", False
+        q = "smaller"
         answer = min(a, b, key=int)
     form = r.choice([f"which is {q}, {a} or {b}", f"which number is {q}, {a} or {b}", f"what is {q}, {a} or {b}",
                      f"which one is {q}: {a} or {b}"])
