@@ -28,9 +28,9 @@ SKILLS = {
 
 # The rows of the short form: how many examples, and the skills that they go through in turn, with all kinds of each.
 NUMBERS = [name for name in SKILLS if name.startswith("number")]
-SHORT = {"number": (36, NUMBERS), "word, read": (24, ["word, read"]), "color": (20, ["color"]), "shape": (20, ["shape"]),
+SHORT = {"number": (30, NUMBERS), "word, read": (20, ["word, read"]), "color": (16, ["color"]), "shape": (16, ["shape"]),
          "count to 3": (20, ["count to 3"]), "spoken digits": (40, ["spoken digits"]), "spoken word": (40, ["spoken word"]),
-         "agree": (24, ["agree"]), "larger picture": (16, ["larger picture"]), "sum": (40, ["sum"]), "opposite": (40, ["opposite"]),
+         "agree": (30, ["agree"]), "larger picture": (24, ["larger picture"]), "sum": (40, ["sum"]), "opposite": (40, ["opposite"]),
          "repeat": (40, ["repeat"]), "JSON form": (24, ["JSON form"])}
 RISK = 1e-4  # that a model as good as measured fails the short form by chance, over all rows
 
