@@ -65,18 +65,19 @@ const AddedToken* AddedTokenMatcher::longest_at(const Buckets& buckets, std::str
   return nullptr;
 }
 
-void AddedTokenMatcher::cut(const Buckets& buckets, std::string_view text, TextSegment stretch,
-                            std::vector<TextSegment>* out) {
+void AddedTokenMatcher::cut(const Search& search, TextSegment stretch, std::vector<TextSegment>* out) {
+  const std::string_view text = search.text;
   const std::string_view visible = text.substr(0, stretch.end);
   size_t plain = stretch.begin;  // where the text that no token has taken yet begins
   for (size_t at = stretch.begin; at < stretch.end;) {
-    const AddedToken* token = longest_at(buckets, visible, at);
+    const AddedToken* token = longest_at(search.buckets, visible, at);
     if (token == nullptr) {
       ++at;
       continue;
     }
     size_t begin = at, end = at + token->content.size();
     at = end;
+    if (token->special && search.recognise == Recognise::kUnlessSpecial) continue;
     if (token->single_word && touches_word(text, stretch, begin, end)) continue;
     if (token->lstrip) begin = std::max(skip_space_back(text, begin), plain);
     if (token->rstrip) end = skip_space(visible, end);
@@ -87,16 +88,16 @@ void AddedTokenMatcher::cut(const Buckets& buckets, std::string_view text, TextS
   if (plain < stretch.end) out->push_back({plain, stretch.end, nullptr});
 }
 
-std::vector<TextSegment> AddedTokenMatcher::find(std::string_view text) const {
+std::vector<TextSegment> AddedTokenMatcher::find(std::string_view text, Recognise recognise) const {
   std::vector<TextSegment> segments;
-  cut(raw_, text, {0, text.size(), nullptr}, &segments);
+  cut({raw_, text, recognise}, {0, text.size(), nullptr}, &segments);
   if (!any_normalized_) return segments;
   std::vector<TextSegment> all;
   for (const TextSegment& segment : segments) {
     if (segment.token != nullptr) {
       all.push_back(segment);
     } else {
-      cut(normalized_, text, segment, &all);
+      cut({normalized_, text, recognise}, segment, &all);
     }
   }
   return all;

@@ -16,6 +16,12 @@ namespace omniphi {
 size_t skip_space(std::string_view text, size_t begin);
 size_t skip_space_back(std::string_view text, size_t end);
 
+// Which added tokens count.
+enum class Recognise : uint8_t {
+  kAll,
+  kUnlessSpecial,  // a token whose `special` flag is set is passed over together with its characters
+};
+
 // Immutable after construction.
 class AddedTokenMatcher {
  public:
@@ -27,7 +33,7 @@ class AddedTokenMatcher {
   // Cuts well-formed text at its added tokens, as the reference's library does: tokens whose `normalized` flag is unset
   // first, the others in the stretches left over. At a position the longest token wins; a single_word token that a word
   // character touches is passed over together with its characters.
-  std::vector<TextSegment> find(std::string_view text) const;
+  std::vector<TextSegment> find(std::string_view text, Recognise recognise) const;
 
   const AddedToken* by_content(std::string_view content) const;
   const AddedToken* by_id(int32_t id) const;
@@ -37,8 +43,15 @@ class AddedTokenMatcher {
   // Tokens by the first byte of their content, longest first.
   using Buckets = std::array<std::vector<const AddedToken*>, 256>;
 
+  // Where to look, and for which tokens.
+  struct Search {
+    const Buckets& buckets;
+    std::string_view text;
+    Recognise recognise;
+  };
+
   static const AddedToken* longest_at(const Buckets& buckets, std::string_view text, size_t at);
-  static void cut(const Buckets& buckets, std::string_view text, TextSegment stretch, std::vector<TextSegment>* out);
+  static void cut(const Search& search, TextSegment stretch, std::vector<TextSegment>* out);
 
   std::vector<AddedToken> tokens_;  // ascending ids
   Buckets raw_, normalized_;

@@ -76,6 +76,45 @@ void MergeTable::add(int32_t left, int32_t right, Merge merge) { slots_[slot_of(
 
 MergeTable::Merge MergeTable::find(int32_t left, int32_t right) const { return slots_[slot_of(left, right)].merge; }
 
+void merge_symbols(const MergeTable& merges, std::vector<BpeSymbol>* symbols_in, std::vector<int32_t>* ids) {
+  // A list of symbols linked by position, and a heap of (rank, position) whose stale entries are skipped: an entry is
+  // stale when the pair at its position has another rank by now.
+  std::vector<BpeSymbol>& symbols = *symbols_in;
+  const uint32_t count = static_cast<uint32_t>(symbols.size());
+  std::vector<uint64_t> heap;
+  const auto entry = [&](uint32_t at) { return static_cast<uint64_t>(symbols[at].pair.rank) << 32 | at; };
+  for (uint32_t i = 0; i < count; ++i) {
+    symbols[i].previous = i - 1;
+    symbols[i].next = i + 1;
+    if (symbols[i].pair.rank != kNoRank) heap.push_back(entry(i));
+  }
+  const std::greater<> first_is_least;
+  std::make_heap(heap.begin(), heap.end(), first_is_least);
+  const auto update = [&](uint32_t at) {
+    BpeSymbol& symbol = symbols[at];
+    symbol.pair = symbol.next < count ? merges.find(symbol.id, symbols[symbol.next].id) : MergeTable::Merge{};
+    if (symbol.pair.rank == kNoRank) return;
+    heap.push_back(entry(at));
+    std::push_heap(heap.begin(), heap.end(), first_is_least);
+  };
+  while (!heap.empty()) {
+    std::pop_heap(heap.begin(), heap.end(), first_is_least);
+    const uint64_t top = heap.back();
+    heap.pop_back();
+    const uint32_t at = static_cast<uint32_t>(top);
+    if (symbols[at].pair.rank != top >> 32) continue;
+    BpeSymbol& symbol = symbols[at];
+    BpeSymbol& eaten = symbols[symbol.next];
+    symbol.id = symbol.pair.id;
+    symbol.next = eaten.next;
+    eaten.pair = {};  // its own entry becomes stale
+    if (symbol.next < count) symbols[symbol.next].previous = at;
+    update(at);
+    if (at > 0) update(symbol.previous);
+  }
+  for (uint32_t at = 0; at < count; at = symbols[at].next) ids->push_back(symbols[at].id);
+}
+
 Bpe::Bpe(VocabTable vocab, MergeTable merges, bool ignore_merges)
     : vocab_(std::move(vocab)),
       merges_(std::move(merges)),
@@ -146,48 +185,13 @@ void Bpe::merge_short(std::string_view piece, std::vector<int32_t>* ids) const {
 }
 
 void Bpe::merge_long(std::string_view piece, std::vector<int32_t>* ids) const {
-  // A list of symbols linked by position, and a heap of (rank, position) whose stale entries are skipped: an entry is
-  // stale when the pair at its position has another rank by now.
-  struct Symbol {
-    int32_t id;
-    uint32_t previous, next;
-    MergeTable::Merge pair;  // with the next symbol
-  };
-  const uint32_t count = static_cast<uint32_t>(piece.size());
-  std::vector<Symbol> symbols(count);
-  std::vector<uint64_t> heap;
-  const auto entry = [&](uint32_t at) { return static_cast<uint64_t>(symbols[at].pair.rank) << 32 | at; };
-  for (uint32_t i = 0; i < count; ++i) {
+  std::vector<BpeSymbol> symbols(piece.size());
+  for (size_t i = 0; i < piece.size(); ++i) {
     const uint8_t byte = static_cast<uint8_t>(piece[i]);
-    symbols[i] = {byte_ids_[byte], i - 1, i + 1, {}};
-    if (i + 1 < count) symbols[i].pair = byte_pairs_[256 * byte + static_cast<uint8_t>(piece[i + 1])];
-    if (symbols[i].pair.rank != kNoRank) heap.push_back(entry(i));
+    symbols[i].id = byte_ids_[byte];
+    if (i + 1 < piece.size()) symbols[i].pair = byte_pairs_[256 * byte + static_cast<uint8_t>(piece[i + 1])];
   }
-  const std::greater<> first_is_least;
-  std::make_heap(heap.begin(), heap.end(), first_is_least);
-  const auto update = [&](uint32_t at) {
-    Symbol& symbol = symbols[at];
-    symbol.pair = symbol.next < count ? merges_.find(symbol.id, symbols[symbol.next].id) : MergeTable::Merge{};
-    if (symbol.pair.rank == kNoRank) return;
-    heap.push_back(entry(at));
-    std::push_heap(heap.begin(), heap.end(), first_is_least);
-  };
-  while (!heap.empty()) {
-    std::pop_heap(heap.begin(), heap.end(), first_is_least);
-    const uint64_t top = heap.back();
-    heap.pop_back();
-    const uint32_t at = static_cast<uint32_t>(top);
-    if (symbols[at].pair.rank != top >> 32) continue;
-    Symbol& symbol = symbols[at];
-    Symbol& eaten = symbols[symbol.next];
-    symbol.id = symbol.pair.id;
-    symbol.next = eaten.next;
-    eaten.pair = {};  // its own entry becomes stale
-    if (symbol.next < count) symbols[symbol.next].previous = at;
-    update(at);
-    if (at > 0) update(symbol.previous);
-  }
-  for (uint32_t at = 0; at < count; at = symbols[at].next) ids->push_back(symbols[at].id);
+  merge_symbols(merges_, &symbols, ids);
 }
 
 }  // namespace omniphi

@@ -1,4 +1,4 @@
-// Byte-pair merging by rank over the bytes of a piece.
+// Byte-pair merging by rank: the tables, the algorithm on symbols, and the encoder over the bytes of a piece.
 #pragma once
 
 #include <array>
@@ -71,6 +71,17 @@ class MergeTable {
   size_t slot_of(int32_t left, int32_t right) const;
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
 };
+
+// A symbol of a text that is being merged.
+struct BpeSymbol {
+  int32_t id = -1;
+  uint32_t previous = 0, next = 0;  // set by merge_symbols()
+  MergeTable::Merge pair;           // what this symbol and the next one merge to; no rank at the last
+};
+
+// Merges by rank until nothing merges, and appends the ids that are left. The pair of lowest rank merges first, of
+// equal ones the leftmost. `symbols` come with id and pair and are used up; fewer than 2^32. Time O(n log n).
+void merge_symbols(const MergeTable& merges, std::vector<BpeSymbol>* symbols, std::vector<int32_t>* ids);
 
 // Encodes pieces. Immutable but for a memory of which tokens their own bytes merge to, which threads may share.
 class Bpe {

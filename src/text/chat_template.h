@@ -1,12 +1,11 @@
-// Conversations as typed pieces. Text is never searched: what a user types stays characters, whatever it looks like.
+// Phi-4-multimodal's chat template and raw prompts.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/chat.h"
 #include "text/tokenizer.h"
 
 namespace omniphi {
@@ -15,45 +14,12 @@ namespace omniphi {
 inline constexpr std::string_view kImageToken = "<|endoftext10|>";
 inline constexpr std::string_view kAudioToken = "<|endoftext11|>";
 
-// A stretch of a prompt.
-struct Piece {
-  enum class Kind {
-    kText,     // plain characters in `text`
-    kControl,  // the added token whose content is `text`, for example "<|user|>"
-    kImage,    // the next image; `text` is empty
-    kAudio,    // the next audio; `text` is empty
-  };
-  Kind kind = Kind::kText;
-  std::string text;
-
-  bool operator==(const Piece&) const = default;
-};
-
-// A part of a message's content. Images and audios are taken in the order in which they stand in the conversation.
-struct ContentPart {
-  enum class Kind { kText, kImage, kAudio };
-  Kind kind = Kind::kText;
-  std::string text;  // of kText
-};
-
-struct ChatMessage {
-  std::string role;  // system, user, assistant, tool or tool_response
-  std::vector<ContentPart> parts;
-  std::optional<std::string> tools;  // compact JSON, rendered as it stands; only in a system message
-};
-
-struct ChatOptions {
-  bool add_generation_prompt = true;  // end with <|assistant|> (else with <|endoftext|>)
-  // Tools of the whole request (compact JSON). They go into the first system message; when there is none, into an empty
-  // one in front.
-  std::optional<std::string> tools;
-};
-
-// Lays out a conversation as Phi-4's published template does: <|ROLE|>CONTENT<|end|> for each message, the tools of a
-// system message as <|tool|>TOOLS<|/tool|> before its <|end|>. Parts join in the order given with nothing between. The
-// template writes the role's name whatever it is, so a message of role "tool" begins with <|tool|>; results that should
-// stand behind the dedicated token have the role "tool_response".
-// Throws kInput naming the message: unknown role, tools outside a system message or given twice.
+// Lays out a conversation as Phi-4's published template does: <|ROLE|>CONTENT<|end|> for each message, at last
+// <|assistant|> (or <|endoftext|> without a generation prompt), the tools of a system message as <|tool|>TOOLS<|/tool|>
+// before its <|end|>. Parts join in the order given with nothing between. The template writes the role's name whatever
+// it is, so a message of role "tool" begins with <|tool|>; results that should stand behind the dedicated token have
+// the role "tool_response". Throws kInput naming the message: unknown role, tools outside a system message or given
+// twice.
 std::vector<Piece> render_chat(const std::vector<ChatMessage>& messages, const ChatOptions& options = {});
 
 // Appends the ids of the pieces, ONE id for each medium. Adjacent texts are joined before they are tokenised, and white

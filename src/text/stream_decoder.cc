@@ -24,7 +24,9 @@ std::vector<size_t> failure_function(const std::string& pattern) {
 }  // namespace
 
 StreamDecoder::StreamDecoder(const Tokenizer& tokenizer, StreamDecoderOptions options)
-    : tokenizer_(&tokenizer), options_(std::move(options)), matched_(options_.stop.size(), 0) {
+    : joiner_(tokenizer, {.skip_special = !options.show_special}),
+      options_(std::move(options)),
+      matched_(options_.stop.size(), 0) {
   for (size_t i = 0; i < options_.stop.size(); ++i) {
     const std::string& stop = options_.stop[i];
     if (stop.empty() || find_invalid_utf8(stop) != std::string::npos) {
@@ -64,21 +66,15 @@ std::string StreamDecoder::filter(const std::string& text) {
 
 std::string StreamDecoder::push(int32_t id) {
   if (stopped()) return {};
-  const AddedToken* token = options_.show_special ? nullptr : tokenizer_->added_token(id);
-  if (token != nullptr && token->special) return {};
-  bytes_ += tokenizer_->token_bytes(id);
-  const size_t whole = bytes_.size() - incomplete_utf8_suffix(bytes_);
   std::string text;
-  append_replacing_invalid(std::string_view(bytes_).substr(0, whole), &text);
-  bytes_.erase(0, whole);
+  joiner_.push(id, &text);
   return filter(text);
 }
 
 std::string StreamDecoder::flush() {
   if (stopped()) return {};
   std::string text;
-  append_replacing_invalid(bytes_, &text);
-  bytes_.clear();
+  joiner_.flush(&text);
   std::string out = filter(text);
   out += std::exchange(withheld_, {});
   return out;

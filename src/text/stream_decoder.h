@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "text/token_joiner.h"
 #include "text/tokenizer.h"
 
 namespace omniphi {
@@ -23,9 +24,9 @@ class StreamDecoder {
   // The tokenizer must outlive the decoder. Throws kInput when a stop string is empty or not UTF-8.
   explicit StreamDecoder(const Tokenizer& tokenizer, StreamDecoderOptions options = {});
 
-  // Takes the next id; returns the text that is certain now: not the beginning of a character, and not what may be the
-  // beginning of a stop string. Ids without a token (the model's vocabulary is padded) give nothing.
-  // After a stop string was found it returns nothing.
+  // Takes the next id; returns the text that is certain now: not the beginning of a character (with SentencePiece, not
+  // a run of byte tokens that may go on), and not what may be the beginning of a stop string. Ids without a token (the
+  // model's vocabulary is padded) give nothing. After a stop string was found it returns nothing.
   std::string push(int32_t id);
 
   // Returns what was withheld: call it once, behind the last id. An unfinished character becomes U+FFFD.
@@ -39,11 +40,10 @@ class StreamDecoder {
   // Runs complete characters through the stop strings; returns what can be given out.
   std::string filter(const std::string& text);
 
-  const Tokenizer* tokenizer_;
+  TokenJoiner joiner_;
   StreamDecoderOptions options_;
   std::vector<std::vector<size_t>> failure_;  // per stop string: the failure function of Knuth, Morris and Pratt
   std::vector<size_t> matched_;               // per stop string: bytes of it that the text so far ends with
-  std::string bytes_;                         // bytes that may still become a character
   std::string withheld_;                      // text that may be the beginning of a stop string
   std::optional<size_t> stop_index_;
 };

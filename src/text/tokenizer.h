@@ -1,4 +1,4 @@
-// The byte-level BPE tokenizer of a checkpoint (o200k splitting), read from its own tokenizer.json.
+// The tokenizer of a checkpoint, read from its own tokenizer.json: one type for the two kinds that are understood.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,11 @@
 
 namespace omniphi {
 
+enum class TokenizerKind : uint8_t {
+  kByteLevel,      // byte-level BPE behind the o200k split pattern (Phi-4-multimodal)
+  kSentencePiece,  // Llama's SentencePiece-style BPE with byte fallback (Phi-3.5-vision)
+};
+
 // A token that is matched on the raw text, before splitting and merging. Flags as in tokenizer.json.
 struct AddedToken {
   int32_t id = -1;
@@ -19,7 +24,7 @@ struct AddedToken {
   bool lstrip = false;       // swallows the white space before it
   bool rstrip = false;       // swallows the white space behind it
   bool single_word = false;  // only where no word character touches it
-  bool normalized = false;   // matched after the others (there is no normaliser here)
+  bool normalized = false;   // matched after the others (byte-level only, which has no normaliser)
   bool special = false;      // a control token that a reader doesn't see ("<|end|>"), unlike "<|tool_call|>"
 };
 
@@ -38,7 +43,8 @@ struct DecodeOptions {
 class Tokenizer {
  public:
   // Reads FOLDER/tokenizer.json and, when it is there, the added tokens of FOLDER/tokenizer_config.json, whose flags
-  // win as they do in transformers. Throws kCheckpoint naming the file, what was found and what is understood.
+  // win as they do in transformers. The kind is recognised by the shape of tokenizer.json. Throws kCheckpoint naming
+  // the file, what was found and what is understood.
   static Tokenizer load(const std::filesystem::path& folder);
 
   // The same from the file's bytes; `where` names them in errors. `config_json` is tokenizer_config.json or empty.
@@ -49,24 +55,39 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) noexcept;
   ~Tokenizer();
 
-  // Appends the ids of plain text: control tokens in it are just characters. Throws kInput naming the byte offset when
-  // the text isn't UTF-8. Time is O(n log n) whatever the text.
+  TokenizerKind kind() const;
+
+  // Appends the ids of plain text: every added token in it is just characters. Throws kInput naming the byte offset
+  // when the text isn't UTF-8. Time is O(n log n) whatever the text. No method adds a BOS.
   void encode(std::string_view text, std::vector<int32_t>* ids) const;
 
   // Appends the ids of a text in which added tokens are recognised, strip rules applied. Errors as encode().
   void encode_special(std::string_view text, std::vector<int32_t>* ids) const;
 
+  // Appends the ids that the kind's reference gives when it is told that special tokens are text: byte-level as
+  // encode(); with SentencePiece, added tokens whose `special` flag is unset ("</s>") are recognised all the same.
+  // For comparisons: what a user typed goes through encode(). Errors as encode().
+  void encode_specials_as_text(std::string_view text, std::vector<int32_t>* ids) const;
+
   // The added tokens in a text and the plain stretches between them, in order; stretches that become empty are left
   // out.
   std::vector<TextSegment> find_added_tokens(std::string_view text) const;
 
-  // The text of the ids; bytes that aren't UTF-8 become U+FFFD, one for each maximal subpart. Ids below vocab_size()
-  // that no token has give nothing. Throws kInput naming position and id when an id is outside [0, vocab_size()).
+  // The text of the ids. What isn't UTF-8 becomes U+FFFD: byte-level, one for each maximal subpart; SentencePiece, one
+  // for every byte of the run of byte tokens; it also drops one space at the begin. Ids that no token has give nothing.
+  // Throws kInput naming position and id when an id is negative, or, as the reference does, with byte-level beyond
+  // vocab_size().
   std::string decode(std::span<const int32_t> ids, const DecodeOptions& options = {}) const;
 
-  // The raw bytes of a token, possibly a part of a character; empty when no token has this id. Valid while the
-  // tokenizer lives.
+  // What a token contributes to a text, possibly a part of a character; empty when no token has this id. Valid while
+  // the tokenizer lives.
   std::string_view token_bytes(int32_t id) const;
+
+  // Whether the token is one byte that SentencePiece's byte fallback writes. False when no token has this id.
+  bool is_byte_token(int32_t id) const;
+
+  // The token that the reference puts in front of every text that it encodes with special tokens; none for byte-level.
+  std::optional<int32_t> bos_id() const;
 
   // The id of an added token such as "<|end|>".
   std::optional<int32_t> added_token_id(std::string_view content) const;

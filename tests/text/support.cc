@@ -2,11 +2,14 @@
 
 #include <zlib.h>
 
+#include <filesystem>
+#include <optional>
 #include <stdexcept>
 
 #include "base/error.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "testing/sentencepiece_file.h"
 
 namespace omniphi::text_test {
 
@@ -57,6 +60,21 @@ const Tokenizer& tiny_tokenizer() {
   return tokenizer;
 }
 
+const Tokenizer& small_tokenizer() {
+  static const Tokenizer tokenizer = Tokenizer::from_json(testing::small_sentencepiece_file().dump(), "small");
+  return tokenizer;
+}
+
+const Tokenizer* phi3v_tokenizer() {
+  static const std::optional<Tokenizer> tokenizer = []() -> std::optional<Tokenizer> {
+    const std::string path = "../shared/data/tokenizers/phi3_vision_tokenizer.json.gz";
+    if (!std::filesystem::exists(std::string(OMNIPHI_SOURCE_DIR) + "/" + path)) return std::nullopt;
+    return Tokenizer::from_json(read_gzip(path), path,
+                                read_data("../shared/data/tokenizers/phi3_vision_tokenizer_config.json"));
+  }();
+  return tokenizer ? &*tokenizer : nullptr;
+}
+
 std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> ids;
   tokenizer.encode(text, &ids);
@@ -66,6 +84,12 @@ std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text)
 std::vector<int32_t> encode_special(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<int32_t> ids;
   tokenizer.encode_special(text, &ids);
+  return ids;
+}
+
+std::vector<int32_t> encode_specials_as_text(const Tokenizer& tokenizer, const std::string& text) {
+  std::vector<int32_t> ids;
+  tokenizer.encode_specials_as_text(text, &ids);
   return ids;
 }
 

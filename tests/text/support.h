@@ -27,8 +27,17 @@ const Tokenizer& full_tokenizer();
 const std::string& tiny_tokenizer_json();
 const Tokenizer& tiny_tokenizer();
 
+// The small tokenizer of testing/sentencepiece_file.h.
+const Tokenizer& small_tokenizer();
+
+// Phi-3.5-vision's own, from ../shared beside the repository, which may not carry it; null where it isn't: skip by
+// name.
+const Tokenizer* phi3v_tokenizer();
+inline constexpr const char* kNoPhi3vTokenizer = "phi3_vision_tokenizer.json.gz is not part of the repository";
+
 std::vector<int32_t> encode(const Tokenizer& tokenizer, const std::string& text);
 std::vector<int32_t> encode_special(const Tokenizer& tokenizer, const std::string& text);
+std::vector<int32_t> encode_specials_as_text(const Tokenizer& tokenizer, const std::string& text);
 
 // Text of up to `length` characters from many scripts, symbols, controls, white space, contractions and unassigned code
 // points, without "<", so that it holds no control token.
