@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "models/checkpoint/tokenizer_facts.h"
 #include "models/phi4mm/checkpoint/pattern.h"
-#include "models/phi4mm/checkpoint/tokenizer_facts.h"
 
 namespace omniphi::phi4mm {
 namespace {

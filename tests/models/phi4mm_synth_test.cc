@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "io/json.h"
+#include "models/checkpoint/synth_values.h"
 #include "models/phi4mm/checkpoint/checkpoint.h"
-#include "models/phi4mm/checkpoint/synth_values.h"
 #include "testing/temp_folder.h"
 
 namespace omniphi::phi4mm {

@@ -1,11 +1,10 @@
 #include "models/phi4mm/checkpoint/checkpoint.h"
 
-#include <cstring>
-#include <map>
+#include <optional>
 #include <utility>
 
 #include "models/phi4mm/checkpoint/config_rules.h"
-#include "models/phi4mm/checkpoint/folder_files.h"
+#include "models/phi4mm/checkpoint/names.h"
 #include "models/phi4mm/checkpoint/tensor_match.h"
 
 namespace omniphi::phi4mm {
@@ -27,6 +26,16 @@ bool sizes_known(const Config& config) {
   return true;
 }
 
+// Adapter configurations are read for the native layout only.
+ConfigSources read_sources(const fs::path& folder, TokenizerCheck tokenizer, ConfigNotes& notes) {
+  ConfigSources sources{read_folder_files(folder, tokenizer, notes), std::nullopt, std::nullopt, std::nullopt};
+  if (sources.config.is_object() && sources.config.value("model_type", nlohmann::json()) == "phi4_multimodal") {
+    sources.vision_adapter = read_optional_json(folder, "vision-lora/adapter_config.json", notes);
+    sources.speech_adapter = read_optional_json(folder, "speech-lora/adapter_config.json", notes);
+  }
+  return sources;
+}
+
 void note_adapter_folders(const fs::path& folder, ConfigNotes& notes) {
   std::error_code code;
   for (const NativeFile file : {NativeFile::kVisionAdapter, NativeFile::kSpeechAdapter}) {
@@ -38,84 +47,29 @@ void note_adapter_folders(const fs::path& folder, ConfigNotes& notes) {
 
 }  // namespace
 
-struct Checkpoint::State {
-  fs::path folder;
-  Config config;
-  Layout layout = Layout::kOriginal;
-  WeightFiles weights;
-  std::vector<TensorInfo> tensors;
-  std::map<std::string, size_t, std::less<>> index;
-  std::vector<FileInfo> files;
-  std::vector<std::string> inert, warnings, copied;
-  std::vector<std::vector<std::byte>> copies;
-
-  void copy_misaligned();
-  void fill_index();
-};
-
-void Checkpoint::State::copy_misaligned() {
-  for (TensorInfo& tensor : tensors) {
-    const auto address = reinterpret_cast<uintptr_t>(tensor.view.data);
-    if (address % dtype_size(tensor.view.dtype) == 0) continue;
-    std::vector<std::byte>& copy = copies.emplace_back(tensor.view.bytes());
-    std::memcpy(copy.data(), tensor.view.data, copy.size());
-    tensor.view.data = copy.data();
-    copied.push_back(tensor.expected.name);
-  }
-}
-
-void Checkpoint::State::fill_index() {
-  for (size_t i = 0; i < tensors.size(); ++i) index[tensors[i].expected.name] = i;
-  for (const SafetensorsFile* file : weights.all()) {
-    files.push_back({file->path(), file->file_size(), file->tensors().size()});
-  }
-}
-
 Checkpoint Checkpoint::open(const fs::path& folder, const OpenOptions& options) {
-  auto state = std::make_unique<State>();
   ConfigNotes notes;
-  state->folder = folder;
-  ConfigSources sources = read_folder_files(folder, options.tokenizer, notes);
+  ConfigSources sources = read_sources(folder, options.tokenizer, notes);
   if (sources.config.is_null()) notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   const std::optional<Layout> layout = read_layout(sources.config, notes);
   if (!layout) notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
-  state->layout = *layout;
   Reasons weight_reasons;
-  state->weights = open_weights(folder, *layout, weight_reasons);
-  sources.vision_layers = count_vision_layers(state->weights);
-  state->config = check_config(sources, *layout, notes);
-  if (weight_reasons.empty() && sizes_known(state->config)) {
-    state->tensors = match_tensors(state->weights, state->config, *layout, weight_reasons);
+  WeightFiles weights = open_weights(folder, *layout, weight_reasons);
+  sources.vision_layers = count_vision_layers(weights);
+  Config config = check_config(sources, *layout, notes);
+  std::vector<TensorInfo> tensors;
+  if (weight_reasons.empty() && sizes_known(config)) {
+    tensors = match_tensors(weights, config, *layout, weight_reasons);
   }
   for (const Reason& r : weight_reasons.list()) notes.reasons.add(r.where, r.found, r.expected, r.remedy);
   notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   if (*layout == Layout::kOriginal) note_adapter_folders(folder, notes);
-  state->copy_misaligned();
-  state->fill_index();
-  state->inert = std::move(notes.inert);
-  state->warnings = std::move(notes.warnings);
-  return Checkpoint(std::move(state));
+  return Checkpoint(CheckpointTensors(folder, std::move(weights), std::move(tensors), std::move(notes)),
+                    std::move(config), *layout);
 }
 
-Checkpoint::Checkpoint(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Checkpoint::~Checkpoint() = default;
-Checkpoint::Checkpoint(Checkpoint&&) noexcept = default;
-Checkpoint& Checkpoint::operator=(Checkpoint&&) noexcept = default;
-
-const fs::path& Checkpoint::folder() const { return state_->folder; }
-const Config& Checkpoint::config() const { return state_->config; }
-Layout Checkpoint::layout() const { return state_->layout; }
-const std::vector<TensorInfo>& Checkpoint::tensors() const { return state_->tensors; }
-const std::vector<FileInfo>& Checkpoint::files() const { return state_->files; }
-const std::vector<std::string>& Checkpoint::inert_keys() const { return state_->inert; }
-const std::vector<std::string>& Checkpoint::warnings() const { return state_->warnings; }
-const std::vector<std::string>& Checkpoint::copied_tensors() const { return state_->copied; }
-
-View Checkpoint::tensor(std::string_view canonical_name) const {
-  const auto found = state_->index.find(canonical_name);
-  if (found == state_->index.end()) internal_error("checkpoint", "no tensor is named " + std::string(canonical_name));
-  return state_->tensors[found->second].view;
-}
+Checkpoint::Checkpoint(CheckpointTensors tensors, Config config, Layout layout)
+    : CheckpointTensors(std::move(tensors)), config_(std::move(config)), layout_(layout) {}
 
 const char* layout_name(Layout layout) {
   return layout == Layout::kOriginal ? "original (phi4mm)" : "transformers-native (phi4_multimodal)";
@@ -123,7 +77,7 @@ const char* layout_name(Layout layout) {
 
 ConfigReport open_config(const fs::path& folder) {
   ConfigNotes notes;
-  const ConfigSources sources = read_folder_files(folder, TokenizerCheck::kIfPresent, notes);
+  const ConfigSources sources = read_sources(folder, TokenizerCheck::kIfPresent, notes);
   if (sources.config.is_null()) notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   const std::optional<Layout> layout = read_layout(sources.config, notes);
   if (!layout) notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());

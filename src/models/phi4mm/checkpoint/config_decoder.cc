@@ -1,6 +1,5 @@
-#include <algorithm>
-#include <array>
 #include <cmath>
+#include <utility>
 
 #include "models/phi4mm/checkpoint/config_rules.h"
 
@@ -26,15 +25,6 @@ Defaults defaults_of(Layout layout) {
   return defaults;
 }
 
-void check_architectures(ObjectReader& top, Layout layout) {
-  const char* name = layout == Layout::kOriginal ? "Phi4MMForCausalLM" : "Phi4MultimodalForCausalLM";
-  const json* value = top.get("architectures");
-  if (value == nullptr || value->is_null()) return;
-  if (*value != json::array({name})) {
-    top.refuse("architectures", show_json(*value), json::array({name}).dump());
-  }
-}
-
 void check_sizes(ObjectReader& top, const Defaults& defaults, DecoderConfig& decoder) {
   decoder.vocab_size = top.integer("vocab_size", kVocabulary, defaults.vocab_size);
   decoder.hidden_size = top.integer("hidden_size", kWidth, defaults.hidden_size);
@@ -46,20 +36,11 @@ void check_sizes(ObjectReader& top, const Defaults& defaults, DecoderConfig& dec
   decoder.original_max_position_embeddings =
       top.integer("original_max_position_embeddings", kPositions, defaults.original_positions);
   decoder.rms_norm_eps = static_cast<float>(top.positive("rms_norm_eps", defaults.eps));
-  const int heads = decoder.num_heads;
-  if (decoder.hidden_size > 0 && heads > 0) {
-    if (decoder.hidden_size % heads != 0) {
-      top.refuse("num_attention_heads", std::to_string(heads),
-                 "a divisor of hidden_size, " + std::to_string(decoder.hidden_size));
-    } else {
-      decoder.head_dim = decoder.hidden_size / heads;
-      top.must_be("head_dim", decoder.head_dim, Presence::kOptional);
-    }
+  if (check_divides(top, "num_attention_heads", decoder.num_heads, "hidden_size", decoder.hidden_size)) {
+    decoder.head_dim = decoder.hidden_size / decoder.num_heads;
+    top.must_be("head_dim", decoder.head_dim, Presence::kOptional);
   }
-  if (heads > 0 && decoder.num_kv_heads > 0 && heads % decoder.num_kv_heads != 0) {
-    top.refuse("num_key_value_heads", std::to_string(decoder.num_kv_heads),
-               "a divisor of num_attention_heads, " + std::to_string(heads));
-  }
+  check_divides(top, "num_key_value_heads", decoder.num_kv_heads, "num_attention_heads", decoder.num_heads);
 }
 
 void check_fixed(ObjectReader& top) {
@@ -139,33 +120,17 @@ void check_rope(ObjectReader& top, const Defaults& defaults, DecoderConfig& deco
   check_rotary(top, rope ? &*rope : nullptr, defaults, decoder);
   if (!rope) return;
   check_rope_kind(*rope);
-  if (decoder.rotary_dim > 0) {
-    decoder.short_factor = rope->positive_list("short_factor", decoder.rotary_dim / 2);
-    decoder.long_factor = rope->positive_list("long_factor", decoder.rotary_dim / 2);
-  } else {
-    rope->get("short_factor");
-    rope->get("long_factor");
-  }
-  if (decoder.original_max_position_embeddings > 0) {
-    rope->must_be("original_max_position_embeddings", decoder.original_max_position_embeddings, Presence::kOptional);
-    if (rope->has("factor")) {
-      const double ratio =
-          static_cast<double>(decoder.max_position_embeddings) / decoder.original_max_position_embeddings;
-      const double factor = rope->positive("factor");
-      if (factor > 0 && std::abs(factor - ratio) > 1e-6 * ratio) {
-        rope->refuse("factor", json(factor).dump(),
-                     json(ratio).dump() + ", max_position_embeddings / original_max_position_embeddings");
-      }
-    }
-  }
-  rope->finish(Unknown::kRefuse);
+  LongRopeLists lists = check_longrope_lists(*rope, decoder.rotary_dim / 2, decoder.original_max_position_embeddings,
+                                             decoder.max_position_embeddings);
+  decoder.short_factor = std::move(lists.short_factor);
+  decoder.long_factor = std::move(lists.long_factor);
 }
 
 }  // namespace
 
 void check_decoder(ObjectReader& top, Layout layout, Config& config, ConfigNotes&) {
   const Defaults defaults = defaults_of(layout);
-  check_architectures(top, layout);
+  check_architecture(top, layout == Layout::kOriginal ? "Phi4MMForCausalLM" : "Phi4MultimodalForCausalLM");
   check_sizes(top, defaults, config.decoder);
   check_fixed(top);
   check_sliding_window(top, config.decoder);

@@ -46,10 +46,7 @@ void check_audio_config(ObjectReader& reader, Config& config) {
   audio.chunk_size = reader.integer("chunk_size", kAnyInt, -1);
   audio.left_chunk = reader.integer("left_chunk", kAnyInt, 18);
   audio.bias_reach = reader.integer("bias_max_distance", {1, 1 << 20}, 1000);
-  if (audio.attention_dim > 0 && audio.num_heads > 0 && audio.attention_dim % audio.num_heads != 0) {
-    reader.refuse("num_attention_heads", std::to_string(audio.num_heads),
-                  "a divisor of hidden_size, " + std::to_string(audio.attention_dim));
-  }
+  check_divides(reader, "num_attention_heads", audio.num_heads, "hidden_size", audio.attention_dim);
   check_equal_width(reader, "ext_pw_out_channel", audio.attention_dim);
   check_equal_width(reader, "depthwise_separable_out_channel", audio.attention_dim);
   // The original's spelling of the same, which conversions carry along.
@@ -86,10 +83,7 @@ void check_vision_config(ObjectReader& reader, const ConfigSources& sources, Con
   vision.layer_norm_eps = static_cast<float>(reader.positive("layer_norm_eps", 1e-6));
   vision.image_size = 448;
   vision.patch_size = 14;
-  if (vision.hidden_size > 0 && vision.num_heads > 0 && vision.hidden_size % vision.num_heads != 0) {
-    reader.refuse("num_attention_heads", std::to_string(vision.num_heads),
-                  "a divisor of hidden_size, " + std::to_string(vision.hidden_size));
-  }
+  check_divides(reader, "num_attention_heads", vision.num_heads, "hidden_size", vision.hidden_size);
   // transformers allows [448, 448] for 448.
   for (const auto& [key, value] : {std::pair("image_size", 448), std::pair("patch_size", 14)}) {
     const json* found = reader.get(key);

@@ -79,10 +79,7 @@ void check_blocks(ObjectReader& encoder, AudioConfig& audio) {
   audio.kernel_size = encoder.integer("kernel_size", {1, 64});
   audio.chunk_size = encoder.integer("chunk_size", kAnyInt);
   audio.left_chunk = encoder.integer("left_chunk", kAnyInt);
-  if (audio.attention_dim > 0 && audio.num_heads > 0 && audio.attention_dim % audio.num_heads != 0) {
-    encoder.refuse("attention_heads", std::to_string(audio.num_heads),
-                   "a divisor of attention_dim, " + std::to_string(audio.attention_dim));
-  }
+  check_divides(encoder, "attention_heads", audio.num_heads, "attention_dim", audio.attention_dim);
   for (const char* key : {"activation", "conv_activation", "conv_glu_type"}) {
     encoder.must_be(key, "swish", Presence::kRequired);
   }

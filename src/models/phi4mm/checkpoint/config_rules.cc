@@ -1,36 +1,19 @@
 #include "models/phi4mm/checkpoint/config_rules.h"
 
-#include <array>
+#include <algorithm>
 
 namespace omniphi::phi4mm {
 namespace {
 
 using nlohmann::json;
 
-// Ids of generation's end: an integer or a list of them.
-std::vector<int32_t> read_ids(ObjectReader& reader, std::string_view key, int vocab_size) {
-  const json* value = reader.get(key);
-  std::vector<int32_t> ids;
-  if (value == nullptr || value->is_null()) return ids;
-  const json list = value->is_array() ? *value : json::array({*value});
-  for (const json& id : list) {
-    const std::optional<uint64_t> value_of_id = natural(id);
-    if (!value_of_id || *value_of_id >= static_cast<uint64_t>(vocab_size)) {
-      reader.refuse(key, show_json(*value), "ids below the vocabulary's size, " + std::to_string(vocab_size));
-      return {};
-    }
-    ids.push_back(static_cast<int32_t>(*value_of_id));
-  }
-  return ids;
-}
-
 void check_generation(const ConfigSources& sources, Config& config, ConfigNotes& notes) {
   if (config.decoder.vocab_size == 0) return;
   ObjectReader top(sources.config, "config.json", "", notes);
-  std::vector<int32_t> ids = read_ids(top, "eos_token_id", config.decoder.vocab_size);
+  std::vector<int32_t> ids = read_token_ids(top, "eos_token_id", config.decoder.vocab_size);
   if (sources.generation) {
     ObjectReader generation(*sources.generation, "generation_config.json", "", notes);
-    const std::vector<int32_t> own = read_ids(generation, "eos_token_id", config.decoder.vocab_size);
+    const std::vector<int32_t> own = read_token_ids(generation, "eos_token_id", config.decoder.vocab_size);
     if (!own.empty()) ids = own;
   }
   if (ids.empty()) {
@@ -63,70 +46,6 @@ void check_image_constants(ObjectReader& reader, Config& config) {
 }
 
 }  // namespace
-
-void mark_common_keys(ObjectReader& reader) {
-  static constexpr std::array kKeys = std::to_array<std::string_view>({"_attn_implementation",
-                                                                       "_attn_implementation_autoset",
-                                                                       "_attn_implementation_internal",
-                                                                       "_commit_hash",
-                                                                       "_name_or_path",
-                                                                       "_experts_implementation",
-                                                                       "add_cross_attention",
-                                                                       "attn_implementation",
-                                                                       "bad_words_ids",
-                                                                       "begin_suppress_tokens",
-                                                                       "chunk_size_feed_forward",
-                                                                       "cross_attention_hidden_size",
-                                                                       "decoder_start_token_id",
-                                                                       "diversity_penalty",
-                                                                       "do_sample",
-                                                                       "dtype",
-                                                                       "early_stopping",
-                                                                       "encoder_no_repeat_ngram_size",
-                                                                       "exponential_decay_length_penalty",
-                                                                       "finetuning_task",
-                                                                       "forced_bos_token_id",
-                                                                       "forced_eos_token_id",
-                                                                       "id2label",
-                                                                       "initializer_range",
-                                                                       "is_decoder",
-                                                                       "is_encoder_decoder",
-                                                                       "label2id",
-                                                                       "length_penalty",
-                                                                       "max_length",
-                                                                       "min_length",
-                                                                       "no_repeat_ngram_size",
-                                                                       "num_beam_groups",
-                                                                       "num_beams",
-                                                                       "num_return_sequences",
-                                                                       "output_attentions",
-                                                                       "output_hidden_states",
-                                                                       "output_scores",
-                                                                       "prefix",
-                                                                       "problem_type",
-                                                                       "remove_invalid_values",
-                                                                       "repetition_penalty",
-                                                                       "return_dict",
-                                                                       "return_dict_in_generate",
-                                                                       "sep_token_id",
-                                                                       "suppress_tokens",
-                                                                       "task_specific_params",
-                                                                       "temperature",
-                                                                       "tf_legacy_loss",
-                                                                       "tie_encoder_decoder",
-                                                                       "tokenizer_class",
-                                                                       "top_k",
-                                                                       "top_p",
-                                                                       "torch_dtype",
-                                                                       "torchscript",
-                                                                       "transformers_version",
-                                                                       "typical_p",
-                                                                       "use_bfloat16",
-                                                                       "use_cache"});
-  reader.inert_all(kKeys);
-  reader.must_be_unset("pruned_heads");
-  reader.must_be_unset("quantization_config");
-}
 
 std::optional<Layout> read_layout(const json& config, ConfigNotes& notes) {
   ObjectReader top(config, "config.json", "", notes);
@@ -161,12 +80,7 @@ void check_side_files(const ConfigSources& sources, Config& config, ConfigNotes&
 
 void check_tokenizer(const TokenizerFacts& tokenizer, Config& config, ConfigNotes& notes) {
   const int vocab_size = config.decoder.vocab_size;
-  if (vocab_size > 0 && tokenizer.max_id >= vocab_size) {
-    notes.reasons.add(
-        "tokenizer.json",
-        "the token " + show_text(tokenizer.max_token) + " with the id " + std::to_string(tokenizer.max_id),
-        "ids below vocab_size, " + std::to_string(vocab_size));
-  }
+  check_token_range(tokenizer, vocab_size, notes);
   const auto check_medium = [&](const char* token, int32_t& id, const char* key) {
     const auto found = tokenizer.added.find(token);
     if (found == tokenizer.added.end()) {

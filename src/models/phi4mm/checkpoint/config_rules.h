@@ -5,22 +5,17 @@
 #include <string>
 
 #include "io/json.h"
+#include "models/checkpoint/common_rules.h"
+#include "models/checkpoint/folder_files.h"
 #include "models/phi4mm/checkpoint/checkpoint.h"
-#include "models/phi4mm/checkpoint/config_reader.h"
-#include "models/phi4mm/checkpoint/tokenizer_facts.h"
 #include "models/phi4mm/config.h"
 
 namespace omniphi::phi4mm {
 
 // What stands in a folder, parsed but unchecked. Absent files are nullopt.
-struct ConfigSources {
-  nlohmann::json config;                         // config.json
-  std::optional<nlohmann::json> generation;      // generation_config.json
-  std::optional<nlohmann::json> preprocessor;    // preprocessor_config.json
-  std::optional<nlohmann::json> processor;       // processor_config.json
+struct ConfigSources : FolderFiles {
   std::optional<nlohmann::json> vision_adapter;  // vision-lora/adapter_config.json
   std::optional<nlohmann::json> speech_adapter;  // speech-lora/adapter_config.json
-  std::optional<TokenizerFacts> tokenizer;       // tokenizer.json
   std::optional<int> vision_layers;              // blocks of the image tower, counted in the weights
 };
 
@@ -49,17 +44,5 @@ void check_side_files(const ConfigSources& sources, Config& config, ConfigNotes&
 
 // The media tokens and the range of ids.
 void check_tokenizer(const TokenizerFacts& tokenizer, Config& config, ConfigNotes& notes);
-
-// Keys that transformers writes into every configuration object, none of which changes what a forward pass computes.
-void mark_common_keys(ObjectReader& reader);
-
-// Largest sizes that are accepted: far above any model of this kind, and small enough that no product overflows.
-inline constexpr Range kWidth = {1, 65'536};
-inline constexpr Range kBlocks = {1, 256};
-inline constexpr Range kHeads = {1, 1'024};
-inline constexpr Range kInnerWidth = {1, 1 << 20};
-inline constexpr Range kVocabulary = {1, 1 << 22};
-inline constexpr Range kPositions = {1, 1 << 24};
-inline constexpr Range kAnyInt = {-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
 
 }  // namespace omniphi::phi4mm

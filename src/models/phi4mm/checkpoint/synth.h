@@ -1,13 +1,12 @@
 // Makes checkpoints that nobody has trained: of the release's exact names and shapes, or of any other size.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <string>
 
+#include "models/checkpoint/synth_files.h"
 #include "models/phi4mm/checkpoint/checkpoint.h"
 #include "models/phi4mm/config.h"
-#include "tensor/dtype.h"
 
 namespace omniphi::phi4mm {
 
@@ -15,26 +14,11 @@ namespace omniphi::phi4mm {
 // milliseconds). Throws an Error of kUsage for any other name.
 Config preset_config(const std::string& name);
 
-enum class Fill : uint8_t {
-  kRandom,  // values whose activations stay finite: a function of seed, name and index, whatever the layout and threads
-  kSparse,  // zeros that take no room on disk (the files are holes): for what needs names, shapes and sizes only
-};
+using omniphi::Fill;
+using omniphi::SynthSummary;
 
-struct SynthOptions {
-  Fill fill = Fill::kRandom;
-  uint64_t seed = 0;
-  DType dtype = DType::kBF16;  // or kF16, kF32
+struct SynthOptions : SynthFileOptions {
   Layout layout = Layout::kOriginal;
-  uint64_t max_shard_bytes = 5'000'000'000;  // what doesn't fit into one file goes into shards with an index
-  std::filesystem::path tokenizer;           // folder to copy tokenizer files from; empty: a synthetic tokenizer
-  int threads = 0;                           // 0: all cores
-};
-
-struct SynthSummary {
-  size_t tensors = 0;
-  int64_t parameters = 0;
-  uint64_t bytes = 0;  // of tensor data
-  size_t files = 0;    // weight files
 };
 
 // Writes weights, config.json, generation_config.json, preprocessor_config.json and tokenizer files into `folder`,

@@ -1,23 +1,13 @@
 #include "models/phi4mm/checkpoint/synth_config.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
+
+#include "models/checkpoint/synth_files.h"
 
 namespace omniphi::phi4mm {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// A float in the fewest digits that give it back: 1e-05 rather than 9.99999974737875e-06.
-Json shortest(float value) {
-  char text[32];
-  for (int digits = 1; digits <= 9; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(value));
-    if (std::strtof(text, nullptr) == value) break;
-  }
-  return Json::parse(text);
-}
 
 // The factor whose product with the head size, cut to an integer, is the rotary size.
 double partial_rotary(const DecoderConfig& d) {
@@ -38,7 +28,7 @@ Json decoder_json(const DecoderConfig& d) {
           {"num_key_value_heads", d.num_kv_heads},
           {"original_max_position_embeddings", d.original_max_position_embeddings},
           {"partial_rotary_factor", partial_rotary(d)},
-          {"rms_norm_eps", shortest(d.rms_norm_eps)},
+          {"rms_norm_eps", shortest_json(d.rms_norm_eps)},
           {"rope_scaling", {{"type", "longrope"}, {"short_factor", d.short_factor}, {"long_factor", d.long_factor}}},
           {"rope_theta", d.rope_theta},
           {"sliding_window", nullptr},
@@ -54,7 +44,7 @@ Json vision_json(const Config& config) {
           {"num_attention_heads", v.num_heads},
           {"image_size", v.image_size},
           {"patch_size", v.patch_size},
-          {"layer_norm_eps", shortest(v.layer_norm_eps)},
+          {"layer_norm_eps", shortest_json(v.layer_norm_eps)},
           {"hidden_act", "gelu_pytorch_tanh"},
           {"feature_layer", -2},
           {"crop_size", 448},
@@ -108,7 +98,7 @@ Json embedding_json() {
 }
 
 Json lora_json(const LoraConfig& lora, const char* layer) {
-  return {{"layer", layer}, {"lora_alpha", shortest(lora.alpha)}, {"r", lora.rank}};
+  return {{"layer", layer}, {"lora_alpha", shortest_json(lora.alpha)}, {"r", lora.rank}};
 }
 
 Json original_json(const Config& config) {
@@ -174,7 +164,7 @@ Json adapter_config_json(const LoraConfig& lora) {
           {"task_type", "CAUSAL_LM"},
           {"bias", "none"},
           {"r", lora.rank},
-          {"lora_alpha", shortest(lora.alpha)},
+          {"lora_alpha", shortest_json(lora.alpha)},
           {"lora_dropout", 0.0},
           {"inference_mode", true},
           {"target_modules", "model\\.layers\\.\\d+\\.((self_attn\\.(qkv|o)_proj)|(mlp\\.(gate_up|down)_proj))"}};

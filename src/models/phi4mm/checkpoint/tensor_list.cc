@@ -1,39 +1,12 @@
 #include "models/phi4mm/checkpoint/tensor_list.h"
 
+#include <string>
 #include <tuple>
-#include <utility>
 
 namespace omniphi::phi4mm {
 namespace {
 
-// Collects tensors under a prefix.
-class List {
- public:
-  explicit List(std::vector<ExpectedTensor>& tensors) : tensors_(tensors) {}
-
-  Part part = Part::kDecoder;
-  bool used = true;
-
-  void add(const std::string& name, Shape shape) { tensors_.push_back({name, std::move(shape), part, used}); }
-  // NAME.weight [out, in] and NAME.bias [out]
-  void linear(const std::string& name, int64_t out, int64_t in) {
-    add(name + ".weight", {out, in});
-    add(name + ".bias", {out});
-  }
-  // NAME.weight of any shape whose first extent is the bias's.
-  void conv(const std::string& name, Shape weight) {
-    const int64_t out = weight[0];
-    add(name + ".weight", std::move(weight));
-    add(name + ".bias", {out});
-  }
-  void layer_norm(const std::string& name, int64_t size) {
-    add(name + ".weight", {size});
-    add(name + ".bias", {size});
-  }
-
- private:
-  std::vector<ExpectedTensor>& tensors_;
-};
+using List = TensorListBuilder;
 
 void add_projection(List& list, const std::string& name, int64_t out, int64_t in, const DecoderConfig& config) {
   list.part = Part::kDecoder;
@@ -66,16 +39,6 @@ void add_decoder(List& list, const DecoderConfig& config) {
   }
 }
 
-void add_siglip_block(List& list, const std::string& prefix, int64_t width, int64_t inner) {
-  list.layer_norm(prefix + "layer_norm1", width);
-  list.layer_norm(prefix + "layer_norm2", width);
-  for (const char* name : {"q_proj", "k_proj", "v_proj", "out_proj"}) {
-    list.linear(prefix + "self_attn." + name, width, width);
-  }
-  list.linear(prefix + "mlp.fc1", inner, width);
-  list.linear(prefix + "mlp.fc2", width, inner);
-}
-
 void add_vision(List& list, const VisionConfig& config, int64_t hidden) {
   const int64_t width = config.hidden_size;
   const int64_t inner = config.intermediate_size;
@@ -86,7 +49,7 @@ void add_vision(List& list, const VisionConfig& config, int64_t hidden) {
   list.add(tower + "embeddings.position_embedding.weight", {side * side, width});
   for (int layer = 0; layer < config.num_layers; ++layer) {
     list.used = layer + 1 < config.num_layers;
-    add_siglip_block(list, tower + "encoder.layers." + std::to_string(layer) + ".", width, inner);
+    list.vision_block(tower + "encoder.layers." + std::to_string(layer) + ".", width, inner);
   }
   list.used = false;
   list.layer_norm(tower + "post_layernorm", width);
@@ -157,12 +120,6 @@ void add_audio(List& list, const AudioConfig& config, int64_t hidden) {
 }
 
 }  // namespace
-
-const char* part_name(Part part) {
-  static constexpr const char* kNames[kNumParts] = {
-      "decoder", "vision LoRA", "speech LoRA", "vision tower", "vision projector", "audio encoder", "audio projector"};
-  return kNames[static_cast<size_t>(part)];
-}
 
 std::vector<ExpectedTensor> expected_tensors(const Config& config) {
   std::vector<ExpectedTensor> tensors;

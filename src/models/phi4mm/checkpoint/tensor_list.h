@@ -1,40 +1,20 @@
 // The tensors that a configuration calls for, in the names of the original release.
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
+#include "models/checkpoint/tensor_list.h"
 #include "models/phi4mm/config.h"
-#include "tensor/shape.h"
 
 namespace omniphi::phi4mm {
 
-// What a tensor belongs to, in the order in which `inspect` lists them.
-enum class Part : uint8_t {
-  kDecoder,
-  kVisionLora,
-  kSpeechLora,
-  kVisionTower,
-  kVisionProjector,
-  kAudioEncoder,
-  kAudioProjector,
-};
-inline constexpr int kNumParts = 7;
-
-// "decoder", "vision LoRA", ...
-const char* part_name(Part part);
-
-struct ExpectedTensor {
-  std::string name;
-  Shape shape;
-  Part part = Part::kDecoder;
-  // False for what the release holds and nothing reads: the last SigLIP block, its final norm and its pooling head.
-  bool used = true;
-};
+using omniphi::ExpectedTensor;
+using omniphi::kNumParts;
+using omniphi::Part;
+using omniphi::part_name;
 
 // Every tensor of a checkpoint of this configuration, no more and no less. For the released sizes these are 2,047
-// tensors with 5,574,460,384 elements.
+// tensors with 5,574,460,384 elements. Not used are the last SigLIP block, its final norm and its pooling head.
 std::vector<ExpectedTensor> expected_tensors(const Config& config);
 
 // Prefixes of the names, as the release spells them.

@@ -1,9 +1,9 @@
-#include "models/phi4mm/checkpoint/config_reader.h"
+#include "models/checkpoint/object_reader.h"
 
 #include <cmath>
 #include <utility>
 
-namespace omniphi::phi4mm {
+namespace omniphi {
 namespace {
 
 using nlohmann::json;
@@ -159,4 +159,4 @@ void ObjectReader::finish(Unknown policy) {
   }
 }
 
-}  // namespace omniphi::phi4mm
+}  // namespace omniphi

@@ -1,4 +1,4 @@
-#include "models/phi4mm/checkpoint/tokenizer_facts.h"
+#include "models/checkpoint/tokenizer_facts.h"
 
 #include <optional>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "io/json.h"
 
-namespace omniphi::phi4mm {
+namespace omniphi {
 namespace {
 
 using nlohmann::json;
@@ -102,4 +102,4 @@ TokenizerFacts read_tokenizer_facts(std::string_view text, const std::string& wh
   return listener.take();
 }
 
-}  // namespace omniphi::phi4mm
+}  // namespace omniphi

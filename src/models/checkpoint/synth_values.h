@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <span>
 
-#include "models/phi4mm/checkpoint/tensor_list.h"
+#include "models/checkpoint/tensor_list.h"
 #include "tensor/dtype.h"
 
-namespace omniphi::phi4mm {
+namespace omniphi {
 
 // What the values of a tensor scatter around, and how far.
 struct Scatter {
@@ -27,4 +27,4 @@ uint64_t value_key(uint64_t seed, const ExpectedTensor& tensor);
 // normal. `first` must be even. `dtype` is kBF16, kF16 or kF32.
 void fill_values(uint64_t key, Scatter scatter, int64_t first, DType dtype, std::span<std::byte> out);
 
-}  // namespace omniphi::phi4mm
+}  // namespace omniphi

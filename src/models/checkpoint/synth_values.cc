@@ -1,10 +1,10 @@
-#include "models/phi4mm/checkpoint/synth_values.h"
+#include "models/checkpoint/synth_values.h"
 
 #include <cmath>
 #include <cstring>
 #include <string_view>
 
-namespace omniphi::phi4mm {
+namespace omniphi {
 namespace {
 
 // The finaliser of SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014): a
@@ -47,6 +47,7 @@ Scatter scatter_of(const ExpectedTensor& tensor) {
   if (name.ends_with("global_invstd")) return {0.33f, 0.03f};
   if (name.ends_with("_GN") || name.ends_with("probe")) return {0.0f, 0.5f};
   if (contains(name, "bias_values") || contains(name, "position_embedding")) return {0.0f, 0.3f};
+  if (name.ends_with("class_embedding")) return {0.0f, 0.3f};
   if (name.ends_with("bias") || name.ends_with("glu.b1") || name.ends_with("glu.b2")) return {0.0f, 0.02f};
   if (shape.rank() == 1) return {1.0f, 0.1f};  // what is left of rank 1 are the weights of norms
   if (contains(name, "embed_tokens.weight")) return {0.0f, 0.02f};
@@ -71,4 +72,4 @@ void fill_values(uint64_t key, Scatter scatter, int64_t first, DType dtype, std:
   }
 }
 
-}  // namespace omniphi::phi4mm
+}  // namespace omniphi

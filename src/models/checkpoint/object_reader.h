@@ -12,7 +12,7 @@
 #include "io/json.h"
 #include "io/reasons.h"
 
-namespace omniphi::phi4mm {
+namespace omniphi {
 
 // What checking a configuration brings to light.
 struct ConfigNotes {
@@ -86,4 +86,4 @@ class ObjectReader {
   std::set<std::string, std::less<>> seen_;
 };
 
-}  // namespace omniphi::phi4mm
+}  // namespace omniphi

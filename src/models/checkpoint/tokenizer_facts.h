@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace omniphi::phi4mm {
+namespace omniphi {
 
 struct TokenizerFacts {
   std::map<std::string, int64_t> added;  // added_tokens: content -> id
@@ -19,4 +19,4 @@ struct TokenizerFacts {
 // usable id.
 TokenizerFacts read_tokenizer_facts(std::string_view text, const std::string& where);
 
-}  // namespace omniphi::phi4mm
+}  // namespace omniphi
