@@ -1,6 +1,8 @@
 // Tokenizer files and the texts that they encode. An input is tokenizer.json, then optionally a zero byte and
 // tokenizer_config.json, then optionally a zero byte and a text. Whatever the file: an Error of kind kCheckpoint or a
-// tokenizer; whatever the text: an Error of kind kInput, or ids that decode to the text.
+// tokenizer; whatever the text: an Error of kind kInput, or ids that decode to the text (but for
+// U+2581 and for SentencePiece files that make a token spelled like a byte by merging).
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -9,7 +11,9 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "testing/sentencepiece_file.h"
 #include "text/chat_template.h"
+#include "text/phi3v_template.h"
 #include "text/stream_decoder.h"
 #include "text/tokenizer.h"
 
@@ -20,7 +24,7 @@ using omniphi::ErrorKind;
 using omniphi::Tokenizer;
 
 // All 256 bytes in the byte-level alphabet, one merge, two added tokens: enough for a text to take every path.
-const Tokenizer& small_tokenizer() {
+const Tokenizer& small_byte_level() {
   static const Tokenizer tokenizer = [] {
     std::string vocab;
     int printable = 0, other = 0;
@@ -49,26 +53,66 @@ const Tokenizer& small_tokenizer() {
   return tokenizer;
 }
 
+const Tokenizer& small_sentencepiece() {
+  static const Tokenizer tokenizer = Tokenizer::from_json(omniphi::testing::small_sentencepiece_file().dump(), "small");
+  return tokenizer;
+}
+
 void expect(bool condition) {
   if (!condition) std::abort();
 }
 
+bool has_space_mark(std::string_view text) { return text.find("\xE2\x96\x81") != std::string_view::npos; }
+
+void streaming_equals_decoding(const Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  omniphi::StreamDecoder stream(tokenizer, {.show_special = true});
+  std::string streamed;
+  for (const int32_t id : ids) streamed += stream.push(id);
+  streamed += stream.flush();
+  expect(streamed == tokenizer.decode(ids) && omniphi::find_invalid_utf8(streamed) == std::string::npos);
+}
+
 void encode_and_decode(const Tokenizer& tokenizer, std::string_view text) {
+  const bool sentencepiece = tokenizer.kind() == omniphi::TokenizerKind::kSentencePiece;
   std::vector<int32_t> ids;
   try {
     tokenizer.encode(text, &ids);
-    expect(tokenizer.decode(ids) == text);
+    if (!sentencepiece || (&tokenizer == &small_sentencepiece() && !has_space_mark(text))) {
+      expect(tokenizer.decode(ids) == text);
+    }
     std::vector<int32_t> special;
     tokenizer.encode_special(text, &special);
-    omniphi::StreamDecoder stream(tokenizer, {.show_special = true});
-    std::string streamed;
-    for (const int32_t id : special) streamed += stream.push(id);
-    streamed += stream.flush();
-    expect(streamed == tokenizer.decode(special));
+    tokenizer.encode_specials_as_text(text, &special);
+    streaming_equals_decoding(tokenizer, special);
     omniphi::parse_raw_prompt(tokenizer, text);
+    if (!sentencepiece) return;
+    std::vector<int32_t> prompt;
+    omniphi::encode_phi3v_pieces(tokenizer, omniphi::parse_phi3v_raw_prompt(tokenizer, text, 0), &prompt);
   } catch (const Error& error) {
     expect(error.kind() == ErrorKind::kInput && omniphi::find_invalid_utf8(text) != std::string_view::npos);
   }
+}
+
+// Tags of one picture: an Error of kind kInput, or a prompt with one slot.
+void one_picture(std::string_view text) {
+  std::vector<int32_t> ids;
+  try {
+    omniphi::encode_phi3v_pieces(small_sentencepiece(), omniphi::parse_phi3v_raw_prompt(small_sentencepiece(), text, 1),
+                                 &ids);
+    expect(std::count(ids.begin(), ids.end(), -1) == 1);
+  } catch (const Error& error) {
+    expect(error.kind() == ErrorKind::kInput);
+  }
+}
+
+// The bytes as ids of byte tokens, characters and control tokens, of which two in three are bytes.
+void decode_bytes(std::string_view text) {
+  std::vector<int32_t> ids;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const int32_t byte = static_cast<uint8_t>(text[i]);
+    ids.push_back(i % 3 == 2 ? 250 + byte : omniphi::testing::byte_id(byte));
+  }
+  streaming_equals_decoding(small_sentencepiece(), ids);
 }
 
 }  // namespace
@@ -81,7 +125,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     part = rest.substr(0, end);
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  encode_and_decode(small_tokenizer(), std::string_view(reinterpret_cast<const char*>(data), size));
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  encode_and_decode(small_byte_level(), all);
+  encode_and_decode(small_sentencepiece(), all);
+  one_picture(all);
+  decode_bytes(all);
   try {
     const Tokenizer tokenizer = Tokenizer::from_json(parts[0], "fuzz", parts[1]);
     encode_and_decode(tokenizer, parts[2]);
