@@ -21,8 +21,10 @@ LAYERS = {
     "media": ("decoding of images and audio, resize, resample, log-mel", ["tensor"]),
     "text": ("tokenizer, chat template as typed pieces, streaming detokenizer", ["base"]),
     "layers": ("Linear with LoRA, norms, LongRoPE, attention, projector", ["kernels"]),
-    "models": ("what families share: `decoder/`, `siglip/`, `conformer/`", ["layers", "io"]),
-    "models/phi4mm": ("the family: configuration, checkpoint layouts, processor, model", ["models", "media", "text"]),
+    "models": ("what families share: `checkpoint/`, `decoder/`, `vit/` and the towers made of it, `conformer/`",
+               ["layers", "io"]),
+    "models/phi4mm": ("a family: configuration, checkpoint layouts, processor, model", ["models", "media", "text"]),
+    "models/phi3v": ("a family: configuration, checkpoint, processor, image side of the model", ["models", "media", "text"]),
     "request": ("messages and token-id lists, checked; bytes of media", ["io", "text"]),
     "runtime": ("KV blocks, sampler, engine, session", ["models/phi4mm", "request"]),
     "api": ("the installed C++ interface (`include/omniphi/`)", ["runtime"]),
@@ -96,6 +98,7 @@ def markdown():
 def self_test():
     """A check that can't fail checks nothing."""
     bad = [("base/a.cc", '#include "tensor/dtype.h"\n'), ("models/decoder/a.cc", '#include "models/phi4mm/config.h"\n'),
+           ("models/phi3v/a.cc", '#include "models/phi4mm/config.h"\n'),
            ("layers/a.cc", "#include <png.h>\n"), ("text/a.cc", '#include "a.h"\n'), ("odd/a.cc", "")]
     good = [("models/phi4mm/a.cc", '#include "models/decoder/block.h"\n#include <vector>\n')]
     assert all(include_errors(*case) for case in bad), "check_layers.py misses a bad include"

@@ -34,7 +34,7 @@ def files():
 
 def own(relative):
     """Test data that came from elsewhere (goldens, corpora) is not ours to lay out."""
-    return not relative.startswith(("tests/parity/phi4mm/", "tests/parity/tokenizer/", "tests/fuzz/corpus/", "tests/data/"))
+    return not relative.startswith(("tests/parity/phi3v/", "tests/parity/phi4mm/", "tests/parity/tokenizer/", "tests/fuzz/corpus/", "tests/data/"))
 
 
 def line_errors(relative, text):

@@ -159,13 +159,15 @@ void vertical_then_horizontal(const Image& source, const Target& target) {
 
 }  // namespace
 
-void resize_bilinear(const Image& source, int width, int height, uint8_t* target, size_t target_stride) {
+void resize_bilinear(const Image& source, int width, int height, uint8_t* target, size_t target_stride,
+                     ResizeOrder order) {
   if (width < 1 || height < 1 || source.width < 1 || source.height < 1) {
     internal_error("resize_bilinear", std::to_string(width) + " x " + std::to_string(height));
   }
   const Target rows{target, target_stride, width, height};
   const int64_t less_rows = int64_t{source.height} - height, less_columns = int64_t{source.width} - width;
-  if (less_rows > 0 && less_rows > 2 * less_columns) {
+  const bool pillow_turns = less_rows > 0 && less_rows > 2 * less_columns;
+  if (order == ResizeOrder::kVertical || (order == ResizeOrder::kPillow && pillow_turns)) {
     vertical_then_horizontal(source, rows);
   } else {
     horizontal_then_vertical(source, rows);

@@ -63,6 +63,31 @@ TEST(ImageResize, FlatStaysFlat) {
   }
 }
 
+Image transposed(const Image& image) {
+  Image turned(image.height, image.width);
+  for (int y = 0; y < image.height; ++y) {
+    for (int x = 0; x < image.width; ++x) std::copy_n(image.row(y) + 3 * x, 3, turned.row(x) + 3 * y);
+  }
+  return turned;
+}
+
+Image resized(const Image& source, int width, int height, ResizeOrder order) {
+  Image target(width, height);
+  resize_bilinear(source, width, height, target.rgb.data(), target.stride(), order);
+  return target;
+}
+
+TEST(ImageResize, ColumnsFirstIsRowsFirstOfTheTransposed) {
+  const Image source = noise_image(57, 91);
+  for (const auto& [width, height] : {std::pair(20, 30), std::pair(100, 30), std::pair(57, 200), std::pair(20, 91)}) {
+    const Image columns = resized(source, width, height, ResizeOrder::kVertical);
+    const Image rows = resized(transposed(source), height, width, ResizeOrder::kHorizontal);
+    EXPECT_EQ(columns.rgb, transposed(rows).rgb) << width << " x " << height;
+  }
+  // The order shows, so that the test can fail.
+  EXPECT_NE(resized(source, 20, 30, ResizeOrder::kVertical).rgb, resized(source, 20, 30, ResizeOrder::kHorizontal).rgb);
+}
+
 TEST(ImageResizeRows, VectorLoopsEqualPlainSums) {
   std::mt19937 random(5);
   for (const size_t bytes : {size_t{1}, size_t{31}, size_t{32}, size_t{33}, size_t{97}, size_t{1344}}) {

@@ -1,12 +1,12 @@
 #include "models/phi4mm/processor/image_processor.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "media/image_crops.h"
 #include "media/resize.h"
 
 namespace omniphi {
@@ -34,81 +34,6 @@ void closest_grid(int64_t width, int64_t height, int max_crops, ImageLayout* lay
         layout->grid_cols = cols;
         layout->grid_rows = rows;
       }
-    }
-  }
-}
-
-// The kernel of the global view along one axis. Padded sides are whole multiples n of 448, so half-pixel bicubic (a =
-// -0.75) meets only two phases: on a pixel (n odd) or in the middle of two (n even), where the weights are -3/32,
-// 19/32, 19/32, -3/32.
-struct GlobalTaps {
-  std::array<int, 4> index{};
-  std::array<int, 4> weight{};  // in 1/32
-  int count = 0;
-};
-
-std::vector<GlobalTaps> global_taps(int padded) {
-  const int n = padded / kImageCropSize;
-  std::vector<GlobalTaps> taps(kImageCropSize);
-  for (int i = 0; i < kImageCropSize; ++i) {
-    GlobalTaps& t = taps[static_cast<size_t>(i)];
-    if (n % 2 == 1) {
-      t = {{i * n + n / 2}, {32}, 1};
-      continue;
-    }
-    const int middle = i * n + n / 2;  // the pixel right of the middle
-    constexpr std::array<int, 4> kWeights = {-3, 19, 19, -3};
-    for (int k = 0; k < 4; ++k) {
-      t.index[static_cast<size_t>(k)] = std::clamp(middle - 2 + k, 0, padded - 1);
-      t.weight[static_cast<size_t>(k)] = kWeights[static_cast<size_t>(k)];
-    }
-    t.count = 4;
-  }
-  return taps;
-}
-
-// (u / 255 - 0.5) / 0.5 in float32, step by step as the reference's tensors do it.
-std::array<float, 256> normalisation() {
-  std::array<float, 256> table{};
-  for (size_t u = 0; u < table.size(); ++u) table[u] = (static_cast<float>(u) / 255.0f - 0.5f) / 0.5f;
-  return table;
-}
-
-// The global view: bicubic without anti-aliasing from the padded image to 448 x 448. Weights and pixels are integers
-// over 1024, so the sum is exact and rounded once, in the normalisation: within an ulp or two of the reference, which
-// sums normalised floats.
-void write_global_view(const Image& padded, const std::array<float, 256>& normal, float* out) {
-  const std::vector<GlobalTaps> cols = global_taps(padded.width), rows = global_taps(padded.height);
-  const bool copies = cols[0].count == 1 && rows[0].count == 1;
-  const size_t plane = kImageCropSize * kImageCropSize;
-  for (size_t y = 0; y < kImageCropSize; ++y) {
-    for (size_t x = 0; x < kImageCropSize; ++x) {
-      for (size_t c = 0; c < 3; ++c) {
-        int sum = 0;
-        for (size_t j = 0; j < static_cast<size_t>(rows[y].count); ++j) {
-          const uint8_t* row = padded.row(rows[y].index[j]);
-          int along = 0;
-          for (size_t i = 0; i < static_cast<size_t>(cols[x].count); ++i) {
-            along += cols[x].weight[i] * row[static_cast<size_t>(cols[x].index[i]) * 3 + c];
-          }
-          sum += rows[y].weight[j] * along;
-        }
-        out[c * plane + y * kImageCropSize + x] =
-            copies ? normal[static_cast<size_t>(sum / 1024)] : static_cast<float>(sum / (1024.0 * 127.5) - 1.0);
-      }
-    }
-  }
-}
-
-void write_crop(const Image& padded, int col, int row, const std::array<float, 256>& normal, float* out) {
-  const size_t plane = kImageCropSize * kImageCropSize;
-  for (int y = 0; y < kImageCropSize; ++y) {
-    const uint8_t* pixel = padded.row(row * kImageCropSize + y) + static_cast<size_t>(col) * kImageCropSize * 3;
-    float* red = out + static_cast<size_t>(y) * kImageCropSize;
-    for (size_t x = 0; x < kImageCropSize; ++x, pixel += 3) {
-      red[x] = normal[pixel[0]];
-      red[plane + x] = normal[pixel[1]];
-      red[2 * plane + x] = normal[pixel[2]];
     }
   }
 }
@@ -196,14 +121,15 @@ ImageInput process_image(const Image& image, int max_crops, const std::string& n
   ImageInput input;
   input.layout = image_token_layout(image.width, image.height, max_crops, name);
   const Image padded = resize_and_pad(image, input.layout);
-  const std::array<float, 256> normal = normalisation();
+  const PixelScale scale({0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f});
 
   input.pixel_values = Tensor(Shape{input.layout.crops, 3, kCrop, kCrop});
   constexpr size_t kCropFloats = 3 * kImageCropSize * kImageCropSize;
-  write_global_view(padded, normal, input.pixel_values.data.data());
+  write_global_view(padded, kImageCropSize, scale, input.pixel_values.data.data());
   for (int tile = 0; tile < input.layout.crops - 1; ++tile) {
     float* out = input.pixel_values.data.data() + static_cast<size_t>(tile + 1) * kCropFloats;
-    write_crop(padded, tile % input.layout.grid_cols, tile / input.layout.grid_cols, normal, out);
+    write_crop(padded, tile % input.layout.grid_cols * kImageCropSize, tile / input.layout.grid_cols * kImageCropSize,
+               kImageCropSize, scale, out);
   }
   input.patch_mask = patch_masks(input.layout);
   return input;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/media_slot.h"
 #include "models/phi4mm/config.h"
 #include "models/phi4mm/processor/audio_processor.h"
 #include "models/phi4mm/processor/image_processor.h"
@@ -20,14 +21,7 @@ const char* input_mode_name(InputMode mode);
 // none for language, vision for vision and vision_speech, speech for speech.
 Adapter adapter_of(InputMode mode);
 
-// Where a medium's embeddings stand in the expanded prompt.
-struct MediaSlot {
-  enum class Kind : uint8_t { kImage, kAudio };
-  Kind kind = Kind::kImage;
-  int index = 0;       // among the media of its kind, in order of appearance
-  int64_t offset = 0;  // first of its rows in `ids`
-  int64_t tokens = 0;
-};
+using omniphi::MediaSlot;
 
 // A prompt that is ready for the model.
 struct ModelInput {
