@@ -90,11 +90,12 @@ void bench_matmul(benchmark::State& state, Isa isa, DType dtype, const MatmulCas
 
 #endif
 
-enum class RowOp { kRmsNorm, kLayerNorm, kGated, kSwish, kGeluTanh, kGeluErf, kAdd };
+enum class RowOp { kRmsNorm, kLayerNorm, kGated, kSwish, kGeluTanh, kGeluErf, kGeluQuick, kAdd };
 constexpr std::pair<RowOp, const char*> kRowOps[] = {
-    {RowOp::kRmsNorm, "rms_norm"}, {RowOp::kLayerNorm, "layer_norm"}, {RowOp::kGated, "gated"},
-    {RowOp::kSwish, "swish"},      {RowOp::kGeluTanh, "gelu_tanh"},   {RowOp::kGeluErf, "gelu_erf"},
-    {RowOp::kAdd, "add"}};
+    {RowOp::kRmsNorm, "rms_norm"},     {RowOp::kLayerNorm, "layer_norm"},
+    {RowOp::kGated, "gated"},          {RowOp::kSwish, "swish"},
+    {RowOp::kGeluTanh, "gelu_tanh"},   {RowOp::kGeluErf, "gelu_erf"},
+    {RowOp::kGeluQuick, "gelu_quick"}, {RowOp::kAdd, "add"}};
 
 void call_row_op(Runner& runner, RowOp op, const RowsCase& c, const float* x, float* y, const WeightRef& w) {
   const auto norm = [&] {
@@ -119,6 +120,8 @@ void call_row_op(Runner& runner, RowOp op, const RowsCase& c, const float* x, fl
       return kernels.activation(runner.context, map(Activation::kGeluTanh));
     case RowOp::kGeluErf:
       return kernels.activation(runner.context, map(Activation::kGeluErf));
+    case RowOp::kGeluQuick:
+      return kernels.activation(runner.context, map(Activation::kGeluQuick));
     case RowOp::kAdd:
       return kernels.add(runner.context,
                          AddArgs{.x = x, .ldx = c.n, .y = y, .ldy = c.n, .m = c.m, .n = c.n, .scale = 1});

@@ -133,8 +133,9 @@ struct AttentionArgs {
 
 inline constexpr int64_t kAttentionSpan = 256;
 
-// Elementwise maps over [m, n] with row strides. y may be x.
-enum class Activation { kRelu, kSwish, kGeluTanh, kGeluErf };
+// Elementwise maps over [m, n] with row strides. y may be x. kGeluQuick is x * sigmoid(1.702 x), which stands in for
+// GELU in CLIP.
+enum class Activation { kRelu, kSwish, kGeluTanh, kGeluErf, kGeluQuick };
 struct ActivationArgs {
   Activation kind = Activation::kRelu;
   const float* x = nullptr;  // [m, n], ldx

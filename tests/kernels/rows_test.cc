@@ -121,11 +121,14 @@ double activate(Activation kind, double x) {
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
     case Activation::kGeluErf:
       return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
+    case Activation::kGeluQuick:
+      return x / (1 + std::exp(-1.702 * x));
   }
   return 0;
 }
 
-constexpr Activation kKinds[] = {Activation::kRelu, Activation::kSwish, Activation::kGeluTanh, Activation::kGeluErf};
+constexpr Activation kKinds[] = {Activation::kRelu, Activation::kSwish, Activation::kGeluTanh, Activation::kGeluErf,
+                                 Activation::kGeluQuick};
 
 ActivationArgs activation_args(Activation kind, const Matrix& x, int64_t first, int64_t m, Matrix& y) {
   ActivationArgs args;

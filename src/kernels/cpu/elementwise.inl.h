@@ -25,6 +25,8 @@ void activation(const KernelContext& ctx, const ActivationArgs& args) {
       return map_rows(ctx, args, [](F32 x) { return gelu_tanh(x); });
     case Activation::kGeluErf:
       return map_rows(ctx, args, [](F32 x) { return gelu_erf(x); });
+    case Activation::kGeluQuick:
+      return map_rows(ctx, args, [](F32 x) { return gelu_quick(x); });
   }
 }
 

@@ -32,6 +32,9 @@ OMNIPHI_INLINE F32 sigmoid(F32 x) { return div(set(1.0f), add(set(1.0f), exp(sub
 // x * sigmoid(x).
 OMNIPHI_INLINE F32 swish(F32 x) { return div(x, add(set(1.0f), exp(sub(zero(), x)))); }
 
+// x * sigmoid(1.702 x).
+OMNIPHI_INLINE F32 gelu_quick(F32 x) { return div(x, add(set(1.0f), exp(mul(x, set(-1.702f))))); }
+
 // x / 2 * (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), as x * sigmoid(2u): the same value without the cancellation of
 // 1 + tanh(u) at negative u.
 OMNIPHI_INLINE F32 gelu_tanh(F32 x) {

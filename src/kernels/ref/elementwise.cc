@@ -20,6 +20,8 @@ double activate(Activation kind, double x) {
       return 0.5 * x * (1 + std::tanh(kSqrtTwoOverPi * (x + 0.044715 * x * x * x)));
     case Activation::kGeluErf:
       return 0.5 * x * std::erfc(-x * kSqrtHalf);
+    case Activation::kGeluQuick:
+      return x / (1 + std::exp(-1.702 * x));
   }
   return x;
 }
