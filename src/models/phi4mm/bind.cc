@@ -9,16 +9,6 @@ constexpr const char* kImage = "model.embed_tokens_extend.image_embed.";
 constexpr const char* kAudioEncoder = "model.embed_tokens_extend.audio_embed.encoder.";
 constexpr float kConformerEps = 1e-5f;
 
-LayerNorm bind_layer_norm(const Checkpoint& checkpoint, const std::string& prefix, float eps) {
-  const View weight = checkpoint.tensor(prefix + ".weight");
-  return LayerNorm{weight.count(), weight_ref(weight), bind_weight(checkpoint, prefix + ".bias"), eps};
-}
-
-RmsNorm bind_rms_norm(const Checkpoint& checkpoint, const std::string& name) {
-  const View weight = checkpoint.tensor(name);
-  return RmsNorm{weight.count(), weight_ref(weight), checkpoint.config().decoder.rms_norm_eps};
-}
-
 // A decoder projection with its vision and speech branches, in the order of Adapter.
 Linear bind_lora_linear(const Checkpoint& checkpoint, const std::string& prefix) {
   Linear linear(checkpoint.tensor(prefix + ".base_layer.weight"));
@@ -85,18 +75,6 @@ std::vector<float> transposed_bias(const View& values) {
 
 }  // namespace
 
-WeightRef bind_weight(const Checkpoint& checkpoint, const std::string& name) {
-  const View view = checkpoint.tensor(name);
-  WeightRef weight = weight_ref(view);
-  // Vectors come with leading ones at times ([1, width, 1]): then one row is the whole.
-  if (view.shape.rank() > 0 && view.shape[0] == 1) weight.ld = view.count();
-  return weight;
-}
-
-Linear bind_linear(const Checkpoint& checkpoint, const std::string& prefix) {
-  return Linear(checkpoint.tensor(prefix + ".weight"), checkpoint.tensor(prefix + ".bias"));
-}
-
 Decoder bind_decoder(const Checkpoint& checkpoint) {
   const DecoderConfig& config = checkpoint.config().decoder;
   Decoder decoder;
@@ -110,15 +88,16 @@ Decoder bind_decoder(const Checkpoint& checkpoint) {
   for (int i = 0; i < config.num_layers; ++i) {
     const std::string prefix = "model.layers." + std::to_string(i) + ".";
     DecoderBlock block;
-    block.input_layernorm = bind_rms_norm(checkpoint, prefix + "input_layernorm.weight");
+    block.input_layernorm = bind_rms_norm(checkpoint, prefix + "input_layernorm.weight", config.rms_norm_eps);
     block.qkv_proj = bind_lora_linear(checkpoint, prefix + "self_attn.qkv_proj");
     block.o_proj = bind_lora_linear(checkpoint, prefix + "self_attn.o_proj");
-    block.post_attention_layernorm = bind_rms_norm(checkpoint, prefix + "post_attention_layernorm.weight");
+    block.post_attention_layernorm =
+        bind_rms_norm(checkpoint, prefix + "post_attention_layernorm.weight", config.rms_norm_eps);
     block.gate_up_proj = bind_lora_linear(checkpoint, prefix + "mlp.gate_up_proj");
     block.down_proj = bind_lora_linear(checkpoint, prefix + "mlp.down_proj");
     decoder.blocks.push_back(block);
   }
-  decoder.norm = bind_rms_norm(checkpoint, "model.norm.weight");
+  decoder.norm = bind_rms_norm(checkpoint, "model.norm.weight", config.rms_norm_eps);
   decoder.rope = LongRope(config.rotary_dim, config.rope_theta, config.original_max_position_embeddings,
                           config.max_position_embeddings, config.short_factor, config.long_factor);
   return decoder;
@@ -136,16 +115,7 @@ Siglip bind_siglip(const Checkpoint& checkpoint) {
   siglip.position_embedding = bind_weight(checkpoint, tower + "embeddings.position_embedding.weight");
   for (int i = 0; i + 1 < config.num_layers; ++i) {
     const std::string prefix = tower + "encoder.layers." + std::to_string(i) + ".";
-    SiglipBlock block;
-    block.layer_norm1 = bind_layer_norm(checkpoint, prefix + "layer_norm1", config.layer_norm_eps);
-    block.q_proj = bind_linear(checkpoint, prefix + "self_attn.q_proj");
-    block.k_proj = bind_linear(checkpoint, prefix + "self_attn.k_proj");
-    block.v_proj = bind_linear(checkpoint, prefix + "self_attn.v_proj");
-    block.out_proj = bind_linear(checkpoint, prefix + "self_attn.out_proj");
-    block.layer_norm2 = bind_layer_norm(checkpoint, prefix + "layer_norm2", config.layer_norm_eps);
-    block.fc1 = bind_linear(checkpoint, prefix + "mlp.fc1");
-    block.fc2 = bind_linear(checkpoint, prefix + "mlp.fc2");
-    siglip.blocks.push_back(block);
+    siglip.blocks.push_back(bind_vit_block(checkpoint, prefix, config.layer_norm_eps));
   }
   return siglip;
 }

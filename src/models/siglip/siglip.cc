@@ -1,10 +1,5 @@
 #include "models/siglip/siglip.h"
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-
-#include "layers/dense_attention.h"
 #include "layers/elementwise.h"
 
 namespace omniphi {
@@ -43,14 +38,13 @@ void Siglip::forward(const KernelContext& ctx, const float* pixel_values, const 
   embed(ctx, pixel_values, patch_mask, hidden_states);
   record("vision.embeddings");
   for (size_t i = 0; i < blocks.size(); ++i) {
-    block_forward(ctx, blocks[i], patch_mask, hidden_states);
+    blocks[i].forward(ctx, heads, Activation::kGeluTanh, patch_mask, patches, hidden_states);
     record("vision.layer" + std::to_string(i));
   }
   pool(ctx, hidden_states, pooled);
   if (trace != nullptr) trace->stage("vision.pooled", pooled, Shape{1, pooled_tokens(), width});
 }
 
-// A patch's embedding is a product with its pixels (channel, row, column), since the convolution's stride is its size.
 void Siglip::embed(const KernelContext& ctx, const float* pixel_values, const uint8_t* patch_mask,
                    float* hidden_states) const {
   const Workspace::Mark mark(*ctx.workspace);
@@ -60,16 +54,7 @@ void Siglip::embed(const KernelContext& ctx, const float* pixel_values, const ui
   float* pixels = ctx.workspace->take<float>(static_cast<size_t>(patches * patch_pixels));  // [patches, 3*p*p]
   float* position = ctx.workspace->take<float>(static_cast<size_t>(patches * width));       // [patches, width]
   int32_t* positions = ctx.workspace->take<int32_t>(static_cast<size_t>(patches));
-  for (int64_t p = 0; p < patches; ++p) {
-    const int64_t top = p / side * patch_size, left = p % side * patch_size;
-    float* to = pixels + p * patch_pixels;
-    for (int64_t channel = 0; channel < 3; ++channel) {
-      for (int64_t y = 0; y < patch_size; ++y, to += patch_size) {
-        const float* from = pixel_values + (channel * image_size + top + y) * image_size + left;
-        std::memcpy(to, from, sizeof(float) * static_cast<size_t>(patch_size));
-      }
-    }
-  }
+  gather_patches(pixel_values, image_size, patch_size, pixels);
   patch_embedding.forward(ctx, pixels, patches, hidden_states);
 
   spread_positions(patch_mask, side, positions);
@@ -85,42 +70,6 @@ void Siglip::embed(const KernelContext& ctx, const float* pixel_values, const ui
 }
 
 // x += out_proj(attention(layer_norm1(x))); x += fc2(gelu_tanh(fc1(layer_norm2(x))))
-void Siglip::block_forward(const KernelContext& ctx, const SiglipBlock& block, const uint8_t* patch_mask,
-                           float* hidden_states) const {
-  const Workspace::Mark mark(*ctx.workspace);
-  const int64_t m = int64_t{grid()} * grid();
-  const auto take = [&](int64_t columns) { return ctx.workspace->take<float>(static_cast<size_t>(m * columns)); };
-  float* normed = take(width);  // [patches, width]
-  float* output = take(width);  // [patches, width]
-
-  block.layer_norm1.forward(ctx, hidden_states, m, normed);
-  {
-    const Workspace::Mark attention_mark(*ctx.workspace);
-    float* q = take(width);  // [patches, heads, head_dim]
-    float* k = take(width);
-    float* v = take(width);
-    block.q_proj.forward(ctx, normed, m, q);
-    block.k_proj.forward(ctx, normed, m, k);
-    block.v_proj.forward(ctx, normed, m, v);
-    DenseAttention attention;
-    attention.heads = heads;
-    attention.head_dim = width / heads;
-    attention.scale = 1.0f / std::sqrt(static_cast<float>(attention.head_dim));
-    DenseAttention::Mask mask;
-    mask.key_mask = patch_mask;
-    attention.forward(ctx, q, k, v, m, mask, normed);
-  }
-  block.out_proj.forward(ctx, normed, m, output);
-  add_scaled(ctx, output, m, width, hidden_states);
-
-  block.layer_norm2.forward(ctx, hidden_states, m, normed);
-  float* inner = take(block.fc1.out);  // [patches, mlp]
-  block.fc1.forward(ctx, normed, m, inner);
-  activate(ctx, Activation::kGeluTanh, inner, m, block.fc1.out);
-  block.fc2.forward(ctx, inner, m, output);
-  add_scaled(ctx, output, m, width, hidden_states);
-}
-
 void Siglip::pool(const KernelContext& ctx, const float* hidden_states, float* pooled) const {
   const int side = grid();
   const int half = side / 2;

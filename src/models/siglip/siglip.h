@@ -6,26 +6,18 @@
 #include <vector>
 
 #include "layers/linear.h"
-#include "layers/norm.h"
 #include "models/trace.h"
+#include "models/vit/vit.h"
 
 namespace omniphi {
-
-struct SiglipBlock {
-  LayerNorm layer_norm1;
-  Linear q_proj, k_proj, v_proj, out_proj;  // [width, width]
-  LayerNorm layer_norm2;
-  Linear fc1;  // [mlp, width]
-  Linear fc2;  // [width, mlp]
-};
 
 class Siglip {
  public:
   int width = 0, heads = 0;
   int image_size = 448, patch_size = 14;
-  Linear patch_embedding;           // [width, 3 * patch * patch]
-  WeightRef position_embedding;     // [patches, width]
-  std::vector<SiglipBlock> blocks;  // without the checkpoint's last one, which is never used
+  Linear patch_embedding;        // [width, 3 * patch * patch]
+  WeightRef position_embedding;  // [patches, width]
+  std::vector<VitBlock> blocks;  // without the checkpoint's last one, which is never used
 
   int grid() const { return image_size / patch_size; }  // patches a side
   int pooled_tokens() const { return grid() / 2 * (grid() / 2); }
@@ -39,8 +31,6 @@ class Siglip {
  private:
   void embed(const KernelContext& ctx, const float* pixel_values, const uint8_t* patch_mask,
              float* hidden_states) const;
-  void block_forward(const KernelContext& ctx, const SiglipBlock& block, const uint8_t* patch_mask,
-                     float* hidden_states) const;
   void pool(const KernelContext& ctx, const float* hidden_states, float* pooled) const;
 };
 

@@ -1,0 +1,40 @@
+#include "models/phi3v/bind.h"
+
+#include <string>
+
+namespace omniphi::phi3v {
+namespace {
+
+Clip bind_clip(const Checkpoint& checkpoint) {
+  const VisionConfig& config = checkpoint.config().vision;
+  const std::string tower = kVisionTowerPrefix;
+  Clip clip;
+  clip.width = config.hidden_size;
+  clip.heads = config.num_heads;
+  clip.image_size = config.image_size;
+  clip.patch_size = config.patch_size;
+  clip.class_embedding = bind_weight(checkpoint, tower + "embeddings.class_embedding");
+  clip.patch_embedding = Linear(checkpoint.tensor(tower + "embeddings.patch_embedding.weight"));
+  clip.position_embedding = bind_weight(checkpoint, tower + "embeddings.position_embedding.weight");
+  clip.pre_layernorm = bind_layer_norm(checkpoint, tower + "pre_layrnorm", config.layer_norm_eps);
+  for (int i = 0; i + 1 < config.num_layers; ++i) {
+    const std::string prefix = tower + "encoder.layers." + std::to_string(i) + ".";
+    clip.blocks.push_back(bind_vit_block(checkpoint, prefix, config.layer_norm_eps));
+  }
+  return clip;
+}
+
+}  // namespace
+
+ImageEmbed bind_image_embed(const Checkpoint& checkpoint) {
+  const std::string embed = kImageEmbedPrefix;
+  ImageEmbed image;
+  image.clip = bind_clip(checkpoint);
+  image.sub_gn = bind_weight(checkpoint, embed + "sub_GN");
+  image.glb_gn = bind_weight(checkpoint, embed + "glb_GN");
+  image.projection.up = bind_linear(checkpoint, embed + "img_projection.0");
+  image.projection.down = bind_linear(checkpoint, embed + "img_projection.2");
+  return image;
+}
+
+}  // namespace omniphi::phi3v
