@@ -27,9 +27,10 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/omniphiConfig.cmake ${CMAKE_CURRENT_BI
 install(TARGETS omniphi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
 # The shipped model with the media of `omniphi demo`, where src/cli/shipped_model.cc looks.
-if(EXISTS ${CMAKE_SOURCE_DIR}/models/nano/model.safetensors)
-  install(DIRECTORY ${CMAKE_SOURCE_DIR}/models/nano DESTINATION ${CMAKE_INSTALL_DATADIR}/omniphi/models)
+if(NOT EXISTS ${CMAKE_SOURCE_DIR}/models/nano/model.safetensors)
+  message(FATAL_ERROR "models/nano/model.safetensors is missing: it belongs to the source tree, so this is no complete checkout")
 endif()
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/models/nano DESTINATION ${CMAKE_INSTALL_DATADIR}/omniphi/models)
 
 # The program prints its own manual page and completions.
 set(OMNIPHI_GENERATED ${CMAKE_BINARY_DIR}/generated)

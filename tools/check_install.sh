@@ -9,9 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 
 cmake --install "$build" --prefix "$scratch/installed" >"$scratch/install.log"
 "$scratch/installed/bin/omniphi" --version
-if [[ -f models/nano/model.safetensors ]]; then
-  "$scratch/installed/bin/omniphi" inspect | head -n 3  # the model that comes with it
-fi
+env -C / "$scratch/installed/bin/omniphi" demo --check  # with the model that comes with it
 cmake -S examples/cpp -B "$scratch/example" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_PREFIX_PATH="$scratch/installed" >"$scratch/configure.log" || { cat "$scratch/configure.log"; exit 1; }
 cmake --build "$scratch/example"

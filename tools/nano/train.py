@@ -26,7 +26,7 @@ import torch.nn.functional as F
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from nano import batches, tasks
 from nano.forward import answer_logits, exact_answers, media_of, picture_features, speech_features
-from nano.export import write
+from nano.export import read, write
 from nano.model import Mel, Nano, Sizes
 from nano.pictures import find_fonts
 from nano.run import Run, rank
@@ -260,7 +260,9 @@ def stage_vision(a, tokenizer, fonts):
 
 def stage_both(a, tokenizer, fonts, bank):
     model, mel = new_model(a, tokenizer), Mel()
-    if not os.path.exists(os.path.join(a.work, "both.pt")):
+    if a.start and not os.path.exists(os.path.join(a.work, "both.pt")):
+        read(model, a.start)
+    elif not os.path.exists(os.path.join(a.work, "both.pt")):
         load(model, a, ("audio1", ""), ("vision", "vision", "eyes", "patch_labels"))
         vision = torch.load(os.path.join(a.work, "vision.pt"))["model"]
         own = model.state_dict()
@@ -276,22 +278,29 @@ def stage_both(a, tokenizer, fonts, bank):
             if "audio" in batch:
                 with torch.no_grad():
                     features["audio"] = speech_features(model, batch["audio"], mel)
+            # What compares media trains the decoder alone: the towers learn from the other batches, at half the cost.
+            compares = "audio" in batch or "pictures" in batch
+            if compares:
+                with torch.no_grad():
+                    features["picture"] = picture_features(model, batch["picture"])
             media, features = media_of(model, batch, "vision", mel, features)
-            patch, _ = model.patch_labels(features["picture"], batch["picture"]["labels"])
             lm = language_loss(model, batch, "vision", media)
+            if compares:
+                return lm, {"agree" if "audio" in batch else "pair": lm.item()}
+            patch, _ = model.patch_labels(features["picture"], batch["picture"]["labels"])
         return lm + .4 * patch, {"lm": lm.item(), "patch": patch.item()}
 
     mix = (.5, .3, .2)
     seen = fonts["seen"]
     make = batches.mixed_batches([
-        (.4, batches.picture_batches(tokenizer, seen, [(1, 448, 24, mix, False)])),
-        (.24, batches.agree_batches(tokenizer, seen, bank["train"], 20, vary=True)),
-        (.16, batches.pair_batches(tokenizer, seen, 10)),
-        (.16, batches.crop_batches(tokenizer, seen)),
+        (.26, batches.picture_batches(tokenizer, seen, [(1, 448, 24, mix, False)])),
+        (.32, batches.agree_batches(tokenizer, seen, bank["train"], 20, vary=True)),
+        (.3, batches.pair_batches(tokenizer, seen, 12)),
+        (.08, batches.crop_batches(tokenizer, seen)),
         (.04, batches.picture_batches(tokenizer, seen, [(1, 448, 6, mix, True)]))])
-    held = {w: {"agree": fixed(batches.agree_batches(tokenizer, fonts[w], bank[w], 16, True), 999, 3),
-                "pair": fixed(batches.pair_batches(tokenizer, fonts[w], 8, True), 999, 4),
-                "crops": fixed(batches.crop_batches(tokenizer, fonts[w]), 999, 6)} for w in fonts} if rank() == 0 else {}
+    held = {w: {"agree": fixed(batches.agree_batches(tokenizer, fonts[w], bank[w], 16, True), 999, 2),
+                "pair": fixed(batches.pair_batches(tokenizer, fonts[w], 8, True), 999, 2),
+                "crops": fixed(batches.crop_batches(tokenizer, fonts[w]), 999, 3)} for w in fonts} if rank() == 0 else {}
 
     def evaluate():
         out = vision_evaluation(model, tokenizer, fonts)
@@ -306,7 +315,7 @@ def stage_both(a, tokenizer, fonts, bank):
         return out
 
     run = Run(a, "both", model, [(a.rate or 8e-4, [model.vision, model.patch_labels]), (a.rate or 1.5e-3, [model.eyes, model.decoder, model.ears["vision"]])],
-              make, 4000, loss, evaluate, hold=.3)
+              make, 2150, loss, evaluate, hold=.3)
     run.go()
 
 
@@ -332,6 +341,7 @@ def main():
     p.add_argument("--release-tokenizer", help="the release's tokenizer.json (tokenizer)")
     p.add_argument("--template", help="a folder with a tokenizer in the released form (tokenizer)")
     p.add_argument("--processes", type=int, default=1, help="processes that share a stage's batches")
+    p.add_argument("--start", help="both: begin with the weights of this checkpoint, such as models/nano, instead of the stages before")
     p.add_argument("--out", default="models/nano", help="folder of the checkpoint (export)")
     a = p.parse_args()
     if a.processes > 1:

@@ -220,19 +220,21 @@ def agree_batches(tokenizer, fonts, bank, batch, full=False, vary=False):
                 same = r.random() < .5
                 labels = changed(r, f) if not same else ("w", tasks.WORDS.index(f["text"])) if f["kind"] == "word" else tuple(int(c) for c in f["text"])
                 spoken.append(utterances.sample(labels))
+                of_speech = tasks.speech_question(r, labels)
+                of_picture = tasks.picture_questions(r, f)[0]
+                agree = tasks.agree_question(r, same)
                 u = r.random()
-                if u < .72:
-                    turns = [tasks.agree_question(r, same)]
-                elif u < .86:
-                    turns = [tasks.speech_question(r, labels)]
-                    if not turns[0][1]:
-                        turns = [tasks.agree_question(r, same)]
+                if u < .55:
+                    turns = [agree]
+                elif not of_speech[1] or u < .75:
+                    turns = [of_picture]
                 else:
-                    turns = [tasks.picture_questions(r, f)[0]]
-                if r.random() < .35:
-                    turns.append(tasks.speech_question(r, labels) if r.random() < .5 else tasks.picture_questions(r, f)[0])
-                    if not turns[-1][1]:
-                        turns.pop()
+                    turns = [of_speech]
+                # What was read or heard before makes the comparison easier, and what is compared is asked about afterwards.
+                if turns[0] is not agree and r.random() < .7 and agree[1]:
+                    turns.append(agree)
+                elif r.random() < .4 and of_speech[1]:
+                    turns += [of_speech, of_picture] if r.random() < .5 else [of_speech]
                 rows.append(turns)
             samples, labels, spans = render_group(utterances, spoken)
             out = {"picture": picture_tensors(views), "audio": audio_tensors(samples, labels, spans), "audio_first": r.random() < .4}
@@ -252,7 +254,11 @@ def pair_batches(tokenizer, fonts, batch, full=False):
             if n < 2:
                 continue
             rows = []
-            views = take_pairs(views, n)
+            # Mostly numbers of as many digits: the others are told apart by their lengths.
+            order = r.sample(range(len(facts)), len(facts))
+            if r.random() < .75:
+                order.sort(key=lambda i: len(facts[i]["text"]))
+            views, facts = take_pairs(views, order[:2 * n]), [facts[i] for i in order[:2 * n]]
             for i in range(n):
                 a, b = int(facts[2 * i]["text"]), int(facts[2 * i + 1]["text"])
                 if a == b:
@@ -267,9 +273,10 @@ def pair_batches(tokenizer, fonts, batch, full=False):
     return make
 
 
-def take_pairs(views, n):
+def take_pairs(views, order):
+    """The pictures of `order`, of which every two are a pair."""
     for name in ("patches", "positions", "weights", "labels", "order", "token_weights"):
-        setattr(views, name, getattr(views, name)[:2 * n])
+        setattr(views, name, getattr(views, name)[order])
     return views
 
 

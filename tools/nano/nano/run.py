@@ -117,7 +117,7 @@ class Run:
             elif due or self.step == self.steps:
                 self.spent += time.time() - since
                 rate = len(losses) / (time.time() - last)
-                means = {k: round(float(np.mean([l[k] for l in losses[-200:] if k in l])), 3) for k in losses[-1]}
+                means = {k: round(float(np.mean([l[k] for l in losses[-200:] if k in l])), 3) for k in sorted({k for l in losses for k in l})}
                 self.model.eval()
                 with torch.no_grad():
                     self.log(f"{rate:.2f} steps/s", json.dumps(means), json.dumps(self.evaluate()))
