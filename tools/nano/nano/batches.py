@@ -217,8 +217,11 @@ def agree_batches(tokenizer, fonts, bank, batch, full=False, vary=False):
             views, facts = source.next(full)
             rows, spoken = [], []
             for f in facts:
-                same = r.random() < .5
-                labels = changed(r, f) if not same else ("w", tasks.WORDS.index(f["text"])) if f["kind"] == "word" else tuple(int(c) for c in f["text"])
+                labels = shown = ("w", tasks.WORDS.index(f["text"])) if f["kind"] == "word" else tuple(int(c) for c in f["text"])
+                if r.random() < .5:
+                    # Close to what is shown; or anything at all, longer than what pictures show.
+                    labels = changed(r, f) if r.random() < .75 else utterances.sample()[1]
+                same = labels == shown
                 spoken.append(utterances.sample(labels))
                 of_speech = tasks.speech_question(r, labels)
                 of_picture = tasks.picture_questions(r, f)[0]

@@ -104,6 +104,12 @@ class Utterances:
             samples = np.interp(at, np.arange(len(samples)), samples).astype(np.int16)
         return labels, samples
 
+    def lead(self):
+        """Samples of silence in front: training also hears recordings that begin at once."""
+        if self.vary and self.random.random() < .25:
+            return self.random.randint(0, 300)
+        return self.random.randint(300, 5000)
+
     def sample(self, labels=None):
         """(parts, labels): parts alternate silence lengths and clips; see `render`."""
         r = self.random
@@ -113,13 +119,13 @@ class Utterances:
             elif self.max_digits > 1 and r.random() < .4:
                 clip = self.clip(self.runs)
                 if len(clip[0]) <= self.max_digits:
-                    return [r.randint(300, 5000), clip, r.randint(300, 6400)], clip[0]
+                    return [self.lead(), clip, r.randint(300, 6400)], clip[0]
                 labels = (r.randrange(10),)
             else:
                 labels = tuple(r.randrange(10) for _ in range(r.randint(1, self.max_digits)))
         if labels[0] == "w":
-            return [r.randint(300, 5000), self.clip(self.by_word[labels[1]]), r.randint(300, 6400)], labels
-        parts = [r.randint(300, 5000)]
+            return [self.lead(), self.clip(self.by_word[labels[1]]), r.randint(300, 6400)], labels
+        parts = [self.lead()]
         for d in labels:
             parts += [self.clip(self.by_digit[d]), r.randint(400, 6400)]
         return parts, labels
@@ -133,7 +139,7 @@ class Utterances:
         parts = list(parts)
         missing = (length or 0) - self.length(parts)
         if missing > 0:
-            front = r.randint(0, missing)
+            front = 0 if self.vary and r.random() < .25 else r.randint(0, missing)
             parts[0] += front
             parts[-1] += missing - front
         pieces, spans, at = [], [], 0
