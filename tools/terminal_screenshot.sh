@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 program="$(realpath "${1:-build/omniphi}")"
 picture="${2:-docs/images/demo.png}"
 arguments=("${@:3}")
-columns=100 rows=60
+columns=100 rows=80
 
 for tool in Xvfb xterm xwd convert; do
   command -v "$tool" >/dev/null || { echo "$0: $tool is missing: tools/setup.sh screenshot" >&2; exit 2; }
