@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the nano model, stage by stage; a stage that stopped goes on where its last checkpoint was.
 
-  train.py tokenizer|bank     what the other stages need
+  train.py tokenizer          what the other stages need, besides the clips of nano/speech.py
   train.py text               the base decoder, on text alone
   train.py eyes               the vision tower, on labels of patches
   train.py audio              the audio tower, then its projector and the speech LoRA on the frozen base

@@ -8,7 +8,7 @@ import torch
 from . import tasks
 from .pictures import Painter
 from .speech import Utterances
-from .views import cells_needed, crop_views, square_views
+from .views import FIELDS, cells_needed, crop_views, square_views
 
 WINDOWS = {  # side: (digit heights, word heights) in pixels
     112: ((22, 92), (16, 40)),
@@ -56,10 +56,10 @@ def picture_tensors(views):
 class Pictures:
     """Pictures of one size in groups of alike need: (side, cells kept, how many)."""
 
-    def __init__(self, fonts, seed, side, batch, replay, mix, pool_bytes=250e6, facts=None):
+    def __init__(self, fonts, seed, side, batch, replay, mix, pool_bytes=250e6):
         heights, word_heights = WINDOWS[side]
         self.painter = Painter(fonts, seed, mix, heights, word_heights=word_heights)
-        self.side, self.batch, self.replay, self.facts = side, batch, replay, facts
+        self.side, self.batch, self.replay = side, batch, replay
         self.pool, self.limit = [], max(batch, int(pool_bytes / (side * side * 3)))
         self.random, self.rng = random.Random(seed + 7), np.random.default_rng(seed + 7)
         full = (side // 28) ** 2
@@ -68,8 +68,7 @@ class Pictures:
 
     def draw(self):
         if len(self.pool) < 2 * self.batch or self.random.random() < 1 / self.replay:
-            facts = self.facts(self.random) if self.facts else None
-            item = self.painter.sample(self.side, self.side, facts=facts)
+            item = self.painter.sample(self.side, self.side)
             item = item + (cells_needed(item[0], item[1]),)
             if len(self.pool) < self.limit:
                 self.pool.append(item)
@@ -217,7 +216,7 @@ def agree_batches(tokenizer, fonts, bank, batch, full=False, vary=False):
             views, facts = source.next(full)
             rows, spoken = [], []
             for f in facts:
-                labels = shown = ("w", tasks.WORDS.index(f["text"])) if f["kind"] == "word" else tuple(int(c) for c in f["text"])
+                labels = shown = tasks.spoken_labels(f["text"])
                 if r.random() < .5:
                     # Close to what is shown; or anything at all, longer than what pictures show.
                     labels = changed(r, f) if r.random() < .75 else utterances.sample()[1]
@@ -278,7 +277,7 @@ def pair_batches(tokenizer, fonts, batch, full=False):
 
 def take_pairs(views, order):
     """The pictures of `order`, of which every two are a pair."""
-    for name in ("patches", "positions", "weights", "labels", "order", "token_weights"):
+    for name in FIELDS:
         setattr(views, name, getattr(views, name)[order])
     return views
 

@@ -110,12 +110,12 @@ class Recordings:
         return np.clip(np.round(samples * 32767), -32768, 32767).astype(np.int16)
 
 
-def write_wav(path, samples, channels=1):
-    """int16 samples (interleaved where there are several channels) at speech.ESPEAK_RATE."""
+def write_wav(path, samples, channels=1, rate=speech.ESPEAK_RATE):
+    """int16 samples, interleaved where there are several channels."""
     with wave.open(path, "wb") as file:
         file.setnchannels(channels)
         file.setsampwidth(2)
-        file.setframerate(speech.ESPEAK_RATE)
+        file.setframerate(rate)
         file.writeframes(samples.astype("<i2").tobytes())
 
 
@@ -246,8 +246,7 @@ class Maker:
     def agree(self, kind):
         """A picture and a recording, in either order, that say the same in half of the cases."""
         facts = self.cycle("agree", [self.number, self.word, self.number, self.word, self.number])()
-        text = facts["text"]
-        labels = tuple(map(int, text)) if text.isdigit() else ("w", WORDS.index(text))
+        labels = tasks.spoken_labels(facts["text"])
         same = self.random.random() < .5
         media = [self.picture(kind, facts)[0], self.recording(kind, labels if same else self.other(labels))]
         if self.random.random() < .4:

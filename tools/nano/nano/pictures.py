@@ -247,10 +247,3 @@ class Painter:
 
 def patch_centres(rows, cols):
     return np.meshgrid((np.arange(cols) + .5) * 14, (np.arange(rows) + .5) * 14)
-
-
-def patches_of(images):
-    """uint8 [..., H, W, 3] -> float32 [..., H/14 * W/14, 588], channel first, in -1..1."""
-    *lead, H, W, _ = images.shape
-    x = images.reshape(-1, H // 14, 14, W // 14, 14, 3).transpose(0, 1, 3, 5, 2, 4)
-    return x.reshape(*lead, (H // 14) * (W // 14), 588)

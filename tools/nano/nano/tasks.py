@@ -74,7 +74,7 @@ def ask(r, skill):
 
 
 def value(v):
-    return str(v) if isinstance(v, (int, bool)) and not isinstance(v, bool) else f'"{v}"'
+    return str(v) if isinstance(v, int) else f'"{v}"'
 
 
 def as_json(**fields):
@@ -125,6 +125,11 @@ def picture_questions(r, facts, json_share=.15):
         r.shuffle(more)
         out += more
     return out
+
+
+def spoken_labels(text):
+    """What a recording of a word or a number says, as speech.py labels it."""
+    return tuple(map(int, text)) if text.isdigit() else ("w", WORDS.index(text))
 
 
 def speech_answer(labels):

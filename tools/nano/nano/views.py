@@ -10,7 +10,7 @@ import numpy as np
 
 from .pictures import patch_centres
 
-GRID = 16  # cells of a crop's side
+FIELDS = ("patches", "positions", "weights", "labels", "order", "token_weights")  # the arrays of Views
 
 
 @dataclass
@@ -100,7 +100,7 @@ def square_views(rng, items, K):
     grid = (S // 28, S // 28)
     n = grid[0]
     K = min(K, n * n)
-    out = {k: [] for k in ("patches", "positions", "weights", "labels", "order", "token_weights")}
+    out = {k: [] for k in FIELDS}
     kept = []
     for image, labels, facts in items:
         x, y = cells_of(image, labels, grid)
@@ -193,7 +193,7 @@ def crop_views(rng, items, cw, ch, least=80):
                 near = y[0].reshape(r, c, 4).max(2) > 0
                 need = max(need, int(grow(near).sum()) + 24)
     K = min(256, max(least, -(-need // 16) * 16))
-    out = {k: [] for k in ("patches", "positions", "weights", "labels", "order", "token_weights")}
+    out = {k: [] for k in FIELDS}
     for row in crops:
         order, token_weights = [], []
         for x, y, (r, c), place, position, valid in row:
