@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains the nano model, stage by stage; a stage that stopped goes on where its last checkpoint was.
+"""Trains the nano models, stage by stage; a stage that stopped goes on where its last checkpoint was.
 
   train.py tokenizer          what the other stages need, besides the clips of nano/speech.py
   train.py text               the base decoder, on text alone
@@ -7,7 +7,8 @@
   train.py audio              the audio tower, then its projector and the speech LoRA on the frozen base
   train.py vision             projector, vision LoRA and tower on the frozen base
   train.py both               pictures with recordings and pairs of pictures in the mix
-  train.py export             models/nano from the last stage
+  train.py joint              --family phi3_v, in place of the last three: all of the model on pictures and text
+  train.py export             the model from the last stage
 
 Stages keep their state in --work; README.md has the order, times and what each reached.
 """
@@ -24,13 +25,15 @@ import torch.multiprocessing as mp
 import torch.nn.functional as F
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from nano import batches, tasks
+from nano import batches, phi3v, tasks
 from nano.forward import answer_logits, exact_answers, media_of, picture_features, speech_features
 from nano.export import read, write
+from nano.family import FAMILIES, PHI3V, PHI4MM
 from nano.model import Mel, Nano, Sizes
 from nano.pictures import find_fonts
 from nano.run import Run, rank
-from nano.tokenizer import NanoTokenizer, build
+from nano.tokenizer import build, build_phi3v, load_tokenizer
+from nano.transplant import transplant
 
 
 def language_loss(model, batch, adapter, media=()):
@@ -64,12 +67,25 @@ def load(model, a, *names):
 
 def new_model(a, tokenizer):
     torch.manual_seed(a.seed)
-    return Nano(Sizes(vocab=tokenizer.vocab_size))
+    return Nano(phi3v.sizes(tokenizer.vocab_size) if tokenizer.family is PHI3V else Sizes(vocab=tokenizer.vocab_size))
 
 
 def fixed(make, seed, n):
     stream = make(seed)
     return [next(stream) for _ in range(n)]
+
+
+def text_evaluation(model, tokenizer, n=100):
+    """Per skill on fresh questions, first turn only."""
+    r = random.Random(77)
+    out = {}
+    for f in tasks.TEXT_FUNCTIONS:
+        rows = [[tasks.ask_text(r, f, tokenizer.family.hears)] for _ in range(n)]
+        batch = batches.pack_text(tokenizer, rows, random.Random(1), media=False)
+        with bf16():
+            ok = exact_answers(model, batch, None)
+        out[rows[0][0][0]] = round(float(np.mean(ok)), 3)
+    return out
 
 
 def stage_text(a, tokenizer):
@@ -80,29 +96,19 @@ def stage_text(a, tokenizer):
             l = language_loss(model, batch, None)
         return l, {"lm": l.item()}
 
-    def evaluate():
-        # per skill on fresh questions, first turn only
-        r = random.Random(77)
-        out = {}
-        for f in tasks.TEXT_FUNCTIONS:
-            rows = [[f(r)] for _ in range(100)]
-            batch = batches.pack_text(tokenizer, rows, random.Random(1))
-            with bf16():
-                ok = exact_answers(model, batch, None)
-            out[rows[0][0][0]] = round(float(np.mean(ok)), 3)
-        return out
-
-    run = Run(a, "text", model, [(a.rate or 4e-3, [model.decoder])], batches.text_batches(tokenizer, 96), 5000, loss, evaluate, hold=.4)
+    run = Run(a, "text", model, [(a.rate or 4e-3, [model.decoder])], batches.text_batches(tokenizer, 96), 5000, loss,
+              lambda: text_evaluation(model, tokenizer), hold=.4)
     run.go()
 
 
 def stage_eyes(a, tokenizer, fonts):
     model = new_model(a, tokenizer)
+    full = tokenizer.family.crop
     phases = [  # steps, plan
         (1500, [(1, 112, 64, (.55, .3, .15), False)]),
-        (6000, [(.25, 112, 64, (.55, .3, .15), False), (.35, 224, 24, (.5, .35, .15), False), (.4, 448, 24, (.5, .35, .15), False)]),
+        (6000, [(.25, 112, 64, (.55, .3, .15), False), (.35, 224, 24, (.5, .35, .15), False), (.4, full, 24, (.5, .35, .15), False)]),
     ]
-    held = {w: fixed(batches.picture_batches(tokenizer, fonts[w], [(1, 448, 32, (.5, .35, .15), False)], 1, False), 999, 3) for w in fonts}
+    held = {w: fixed(batches.picture_batches(tokenizer, fonts[w], [(1, full, 32, (.5, .35, .15), False)], 1, False), 999, 3) for w in fonts}
 
     def loss(batch):
         with bf16():
@@ -208,9 +214,10 @@ def stage_audio(a, tokenizer, bank):
 
 def vision_evaluation(model, tokenizer, fonts, n=32):
     out = {}
+    adapter = "vision" if model.s.ranks else None
     for which in fonts:
         kinds = {}
-        source = batches.Pictures(fonts[which], 4242, 448, 16, 1, (.45, .3, .25))
+        source = batches.Pictures(fonts[which], 4242, tokenizer.family.crop, 16, 1, (.45, .3, .25), tokenizer.family)
         r = random.Random(4242)
         for _ in range(n // 16 * 2):
             views, facts = source.next(True)
@@ -229,8 +236,8 @@ def vision_evaluation(model, tokenizer, fonts, n=32):
                 batch = batches.pack_text(tokenizer, rows, random.Random(1))
                 batch["picture"] = {**pictures, "order": pictures["order"][pick], "token_weights": pictures["token_weights"][pick]}
                 with bf16():
-                    media, _ = media_of(model, batch, "vision", features={"picture": f[pick]})
-                    ok = exact_answers(model, batch, "vision", media)
+                    media, _ = media_of(model, batch, adapter, features={"picture": f[pick]})
+                    ok = exact_answers(model, batch, adapter, media)
                 for row, good, i in zip(rows, ok, pick):
                     key = row[0][0] + (str(len(facts[i]["text"])) if row[0][0] == "number" else "")
                     kinds.setdefault(key, []).append(good)
@@ -255,6 +262,54 @@ def stage_vision(a, tokenizer, fonts):
     plan = [(.15, 112, 64, mix, False), (.15, 224, 24, mix, False), (.7, 448, 24, mix, False)]
     run = Run(a, "vision", model, [(a.rate or 1.2e-3, [model.vision, model.patch_labels]), (a.rate or 2e-3, [model.eyes, model.decoder])],
               batches.picture_batches(tokenizer, fonts["seen"], plan), 8000, loss, lambda: vision_evaluation(model, tokenizer, fonts), hold=.6, floor=.2)
+    run.go()
+
+
+def stage_joint(a, tokenizer, fonts):
+    """All of a model without adapters: pictures of every form, pairs of them, and text."""
+    model = new_model(a, tokenizer)
+    seen, full, mix = fonts["seen"], tokenizer.family.crop, (.5, .32, .18)
+    if not os.path.exists(os.path.join(a.work, "joint.pt")):
+        if a.start:
+            transplant(model, tokenizer, a.start)
+        else:
+            load(model, a, ("text", "decoder"), ("eyes1", "vision", "patch_labels"))
+
+    def loss(batch):
+        with bf16():
+            if "picture" not in batch:
+                lm = language_loss(model, batch, None)
+                return lm, {"text": lm.item()}
+            media, features = media_of(model, batch, None)
+            lm = language_loss(model, batch, None, media)
+            # A tower that was trained before waits until its labels are known, too.
+            seen_by_labels = features["picture"].detach() if a.start and run.step < 200 else features["picture"]
+            patch, _ = model.patch_labels(seen_by_labels, batch["picture"]["labels"])
+        return lm + .4 * patch, {"pair" if "pictures" in batch else "lm": lm.item(), "patch": patch.item()}
+
+    make = batches.mixed_batches([
+        (.48, batches.picture_batches(tokenizer, seen, [(.16, 112, 64, mix, False), (.14, 224, 24, mix, False), (.7, full, 24, mix, False)])),
+        (.18, batches.pair_batches(tokenizer, seen, 12)),
+        (.24, batches.text_batches(tokenizer, 64)),
+        (.06, batches.crop_batches(tokenizer, seen, 1000)),
+        (.04, batches.picture_batches(tokenizer, seen, [(1, full, 12, mix, True)]))])
+    held = {w: {"pair": fixed(batches.pair_batches(tokenizer, fonts[w], 8, True), 999, 3),
+                "crops": fixed(batches.crop_batches(tokenizer, fonts[w]), 999, 3)} for w in fonts}
+
+    def evaluate():
+        out = {"text": text_evaluation(model, tokenizer, 50), **vision_evaluation(model, tokenizer, fonts, 64)}
+        for w in held:
+            for name, some in held[w].items():
+                good = []
+                for batch in some:
+                    with bf16():
+                        good += exact_answers(model, batch, None, media_of(model, batch, None)[0])
+                out[w][name] = round(float(np.mean(good)), 3)
+        return out
+
+    rate = a.rate or (1e-3 if a.start else 1.5e-3)
+    run = Run(a, "joint", model, [(rate * (.5 if a.start else .8), [model.vision]), (rate, [model.patch_labels, model.eyes, model.decoder])],
+              make, 2200 if a.start else 8000, loss, evaluate, hold=.3)
     run.go()
 
 
@@ -322,15 +377,17 @@ def stage_both(a, tokenizer, fonts, bank):
 def export(a, tokenizer):
     """From the furthest stage that is there."""
     model = new_model(a, tokenizer)
-    stage = next(s for s in ("both", "vision", "audio1", "text") if os.path.exists(os.path.join(a.work, s + ".pt")))
+    stage = next(s for s in ("both", "joint", "vision", "audio1", "text") if os.path.exists(os.path.join(a.work, s + ".pt")))
     model.load_state_dict(torch.load(os.path.join(a.work, stage + ".pt"))["model"])
-    write(model, tokenizer, os.path.join(a.work, "tokenizer"), a.out)
-    print(f"{a.out} from stage {stage}")
+    out = a.out or ("models/nano-phi3v" if tokenizer.family is PHI3V else "models/nano")
+    write(model, tokenizer, os.path.join(a.work, "tokenizer"), out)
+    print(f"{out} from stage {stage}")
 
 
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("stage", choices=["tokenizer", "text", "eyes", "audio", "vision", "both", "export"])
+    p.add_argument("stage", choices=["tokenizer", "text", "eyes", "audio", "vision", "both", "joint", "export"])
+    p.add_argument("--family", default=PHI4MM.model_type, choices=sorted(FAMILIES), help="default: " + PHI4MM.model_type)
     p.add_argument("--work", default="build-nano", help="folder for checkpoints, the log and the clips")
     p.add_argument("--seed", type=int, default=1)
     p.add_argument("--steps", type=int, default=0, help="other length of the stage")
@@ -339,10 +396,10 @@ def main():
     p.add_argument("--fonts", default="/usr/share/fonts")
     p.add_argument("--ranks", help="o200k_base.tiktoken (tokenizer)")
     p.add_argument("--release-tokenizer", help="the release's tokenizer.json (tokenizer)")
-    p.add_argument("--template", help="a folder with a tokenizer in the released form (tokenizer)")
+    p.add_argument("--template", help="a folder with a tokenizer in the released form, or the release's tokenizer_config.json (tokenizer; phi3_v)")
     p.add_argument("--processes", type=int, default=1, help="processes that share a stage's batches")
-    p.add_argument("--start", help="both: begin with the weights of this checkpoint, such as models/nano, instead of the stages before")
-    p.add_argument("--out", default="models/nano", help="folder of the checkpoint (export)")
+    p.add_argument("--start", help="both and joint: begin with the weights of this checkpoint, such as models/nano, instead of the stages before")
+    p.add_argument("--out", help="folder of the checkpoint (export; default: models/nano or models/nano-phi3v)")
     a = p.parse_args()
     if a.processes > 1:
         mp.spawn(one_of, (a,), a.processes)
@@ -364,10 +421,12 @@ def run_stage(a):
     torch.set_num_threads(1)
     os.makedirs(a.work, exist_ok=True)
     folder = os.path.join(a.work, "tokenizer")
+    family = FAMILIES[a.family]
     if a.stage == "tokenizer":
-        print(build(a.ranks, a.release_tokenizer, a.template, folder), "tokens")
+        made = build_phi3v(a.release_tokenizer, a.template, folder) if family is PHI3V else build(a.ranks, a.release_tokenizer, a.template, folder)
+        print(made, "tokens")
         return
-    tokenizer = NanoTokenizer(folder)
+    tokenizer = load_tokenizer(family, folder)
     bank = lambda: np.load(os.path.join(a.work, "bank.npy"), allow_pickle=True)[0]
     if a.stage == "text":
         stage_text(a, tokenizer)
@@ -379,6 +438,8 @@ def run_stage(a):
         stage_vision(a, tokenizer, find_fonts(a.fonts))
     elif a.stage == "both":
         stage_both(a, tokenizer, find_fonts(a.fonts), bank())
+    elif a.stage == "joint":
+        stage_joint(a, tokenizer, find_fonts(a.fonts))
     elif a.stage == "export":
         export(a, tokenizer)
 

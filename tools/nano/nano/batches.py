@@ -8,42 +8,32 @@ import torch
 from . import tasks
 from .pictures import Painter
 from .speech import Utterances
-from .views import FIELDS, cells_needed, crop_views, square_views
+from .views import FIELDS, cells_needed, centre_in_crops, crop_views, square_views
 
-WINDOWS = {  # side: (digit heights, word heights) in pixels
-    112: ((22, 92), (16, 40)),
-    224: ((24, 170), (18, 84)),
-    448: ((24, 200), (20, 100)),
-}
-
-
-def encode_turns(tokenizer, turns):
+def encode_turns(tokenizer, turns, media):
     """ids after the media of the first question, and at each place the id wanted next (-100: none)."""
-    special = tokenizer.special
     ids, wanted = [], []
     for i, (_, question, answer) in enumerate(turns):
         if i:
-            ids.append(special["<|user|>"])
-            wanted.append(-100)
-        prompt = tokenizer(question) + [special["<|end|>"], special["<|assistant|>"]] if question else [special["<|end|>"], special["<|assistant|>"]]
-        reply = tokenizer(answer) + [special["<|end|>"]]
+            again = tokenizer.again()
+            ids += again
+            wanted += [-100] * len(again)
+        prompt, reply = tokenizer.question(question, media and i == 0), tokenizer.reply(answer)
         ids += prompt + reply
         wanted += [-100] * (len(prompt) - 1) + reply + [-100]
     return ids[:-1], wanted[:-1]
 
 
-def pack_text(tokenizer, rows, r):
-    """dict of text tensors for a batch; a prefix common to all rows stands before the media."""
-    special = tokenizer.special
-    prefix = [special["<|user|>"]]
-    if r.random() < .1:
-        prefix = [special["<|system|>"]] + tokenizer(r.choice(tasks.SYSTEM_PROMPTS)) + [special["<|end|>"]] + prefix
-    coded = [encode_turns(tokenizer, turns) for turns in rows]
+def pack_text(tokenizer, rows, r, media=True):
+    """dict of text tensors for a batch; a prefix common to all rows stands before the media. media: there are some."""
+    system = r.choice(tasks.SYSTEM_PROMPTS) if r.random() < .1 else None
+    coded = [encode_turns(tokenizer, turns, media) for turns in rows]
     L = max(len(ids) for ids, _ in coded)
     ids, wanted = np.zeros((len(rows), L), np.int64), np.full((len(rows), L), -100, np.int64)
     for i, (a, b) in enumerate(coded):
         ids[i, :len(a)], wanted[i, :len(b)] = a, b
-    return {"prefix": torch.tensor(prefix), "ids": torch.from_numpy(ids), "wanted": torch.from_numpy(wanted)}
+    return {"prefix": torch.tensor(tokenizer.prefix(system, media)), "between": torch.tensor(tokenizer.between(), dtype=torch.long),
+            "ids": torch.from_numpy(ids), "wanted": torch.from_numpy(wanted)}
 
 
 def picture_tensors(views):
@@ -56,8 +46,9 @@ def picture_tensors(views):
 class Pictures:
     """Pictures of one size in groups of alike need: (side, cells kept, how many)."""
 
-    def __init__(self, fonts, seed, side, batch, replay, mix, pool_bytes=250e6):
-        heights, word_heights = WINDOWS[side]
+    def __init__(self, fonts, seed, side, batch, replay, mix, family, pool_bytes=250e6):
+        self.family = family
+        heights, word_heights = family.windows[side]
         self.painter = Painter(fonts, seed, mix, heights, word_heights=word_heights)
         self.side, self.batch, self.replay = side, batch, replay
         self.pool, self.limit = [], max(batch, int(pool_bytes / (side * side * 3)))
@@ -66,9 +57,17 @@ class Pictures:
         self.sizes = [k for k in (32, 48, 64, 80, 104, 136, 184) if k < full] + [full] if full > 64 else [full]
         self.queues = {k: deque() for k in self.sizes}
 
+    def paint(self):
+        """A square; of the family that pads pictures on both sides, sometimes another shape within white."""
+        if not self.family.centred or self.side < self.family.crop or self.random.random() < .75:
+            return self.painter.sample(self.side, self.side)
+        w, h = self.side, self.random.randint(self.side // 2, self.side - 1)
+        item = self.painter.sample(*((w, h) if self.random.random() < .5 else (h, w)))
+        return centre_in_crops([item], 1, 1, self.side)[0]
+
     def draw(self):
         if len(self.pool) < 2 * self.batch or self.random.random() < 1 / self.replay:
-            item = self.painter.sample(self.side, self.side)
+            item = self.paint()
             item = item + (cells_needed(item[0], item[1]),)
             if len(self.pool) < self.limit:
                 self.pool.append(item)
@@ -80,7 +79,7 @@ class Pictures:
     def next(self, full=False):
         """(Views, facts) of the next full group."""
         if full:
-            return square_views(self.rng, [self.draw()[:3] for _ in range(self.batch)], 10 ** 6)
+            return square_views(self.rng, [self.draw()[:3] for _ in range(self.batch)], 10 ** 6, self.family)
         while True:
             item = self.draw()
             size = next(k for k in self.sizes if item[3] <= k - 8 or k == self.sizes[-1])
@@ -89,7 +88,7 @@ class Pictures:
             want = self.batch if len(self.sizes) == 1 else max(4, int(self.batch * (72 / size) ** 1.25))
             if len(queue) >= want:
                 items = [queue.popleft() for _ in range(want)]
-                return square_views(self.rng, items, size)
+                return square_views(self.rng, items, size, self.family)
 
 
 def about_picture(r, facts, turns=3):
@@ -150,11 +149,13 @@ class Stream(torch.utils.data.IterableDataset):
 
 
 def text_batches(tokenizer, batch):
+    hears = tokenizer.family.hears
+
     def make(seed):
         r = random.Random(seed)
         while True:
-            rows = [[tasks.text_question(r) for _ in range(r.choice((1, 1, 2, 3)))] for _ in range(batch)]
-            yield pack_text(tokenizer, rows, r)
+            rows = [[tasks.text_question(r, hears) for _ in range(r.choice((1, 1, 2, 3)))] for _ in range(batch)]
+            yield pack_text(tokenizer, rows, r, media=False)
     return make
 
 
@@ -162,13 +163,13 @@ def picture_batches(tokenizer, fonts, plan, replay=2.5, text=True):
     """`plan`: [(share, side, batch, mix, full)]."""
     def make(seed):
         r = random.Random(seed)
-        sources = [Pictures(fonts, seed + i, side, batch, replay, mix) for i, (_, side, batch, mix, _) in enumerate(plan)]
+        sources = [Pictures(fonts, seed + i, side, batch, replay, mix, tokenizer.family) for i, (_, side, batch, mix, _) in enumerate(plan)]
         while True:
             i = r.choices(range(len(plan)), [p[0] for p in plan])[0]
             views, facts = sources[i].next(full=plan[i][4])
             out = {"picture": picture_tensors(views)}
             if text:
-                rows = [about_picture(r, f) if r.random() > .03 else [tasks.text_question(r)] for f in facts]
+                rows = [about_picture(r, f) if r.random() > .03 else [tasks.text_question(r, tokenizer.family.hears)] for f in facts]
                 out.update(pack_text(tokenizer, rows, r))
             yield out
     return make
@@ -210,7 +211,7 @@ def agree_batches(tokenizer, fonts, bank, batch, full=False, vary=False):
     """Pictures with recordings that say the same or something else."""
     def make(seed):
         r = random.Random(seed)
-        source = Pictures(fonts, seed, 448, batch, 2.5, (.6, .4, 0))
+        source = Pictures(fonts, seed, tokenizer.family.crop, batch, 2.5, (.6, .4, 0), tokenizer.family)
         utterances = Utterances(bank, seed, vary=vary)
         while True:
             views, facts = source.next(full)
@@ -249,7 +250,7 @@ def pair_batches(tokenizer, fonts, batch, full=False):
     """Two pictures with numbers: which is larger; sometimes what one of them shows."""
     def make(seed):
         r = random.Random(seed)
-        source = Pictures(fonts, seed, 448, 2 * batch, 2.5, (1, 0, 0))
+        source = Pictures(fonts, seed, tokenizer.family.crop, 2 * batch, 2.5, (1, 0, 0), tokenizer.family)
         while True:
             views, facts = source.next(full)
             n = len(facts) // 2
@@ -282,29 +283,38 @@ def take_pairs(views, order):
     return views
 
 
-FORMS = [(1, 1)] * 6 + [(2, 1), (1, 2), (2, 1), (1, 2), (2, 2), (2, 2), (3, 2), (2, 3), (3, 3)]
+def crop_size(r, cw, ch, family):
+    """A size that the processor scales or pads to cw x ch crops."""
+    w, h = family.crop * cw, family.crop * ch
+    if family.centred:
+        # One crop across the shorter side, of which the shape fills a part; what is nearly square would take fewer crops.
+        least = 1 + family.crop * max(cw, ch) // (max(cw, ch) + 1)
+        return (w, r.randint(least, h)) if cw > ch else (r.randint(least, w), h)
+    # One direction is filled; the other may end early, by at most one crop.
+    if r.random() < .75:
+        if cw > ch or (cw == ch and r.random() < .5):
+            h -= r.randint(0, 300 if ch == 1 else 440)
+        else:
+            w -= r.randint(0, 300 if cw == 1 else 440)
+    return w, h
 
 
 def crop_batches(tokenizer, fonts, tokens=1600):
     """Pictures of other shapes and sizes, cropped and seen whole as the processor does; batches of about `tokens` patches / 4."""
+    family = tokenizer.family
+
     def make(seed):
         r = random.Random(seed)
         rng = np.random.default_rng(seed)
-        painter = Painter(fonts, seed, (.5, .3, .2))
+        painter = Painter(fonts, seed, (.5, .3, .2), family.heights, word_heights=family.word_heights)
         while True:
-            cw, ch = r.choice(FORMS)
-            w, h = 448 * cw, 448 * ch
-            # One direction is filled; the other may end early, by at most one crop.
-            if r.random() < .75:
-                if cw > ch or (cw == ch and r.random() < .5):
-                    h -= r.randint(0, 300 if ch == 1 else 440)
-                else:
-                    w -= r.randint(0, 300 if cw == 1 else 440)
+            cw, ch = r.choice(family.forms)
+            w, h = crop_size(r, cw, ch, family)
             n = max(2, tokens // (100 * (cw * ch + 1)))
             # What is drawn grows with the picture: it has to be legible in the global view, too.
             grown = r.uniform(1, min(max(cw, ch), 2.2))
             items = [painter.sample(w, h, grown) for _ in range(n)]
-            views, facts = crop_views(rng, items, cw, ch)
+            views, facts = crop_views(rng, items, cw, ch, family)
             out = {"picture": picture_tensors(views)}
             out.update(pack_text(tokenizer, [about_picture(r, f) for f in facts], r))
             yield out

@@ -14,13 +14,10 @@ import numpy as np
 from PIL import Image
 
 from . import speech, tasks
+from .family import PHI4MM
 from .pictures import Painter, find_fonts, make_textures
 from .vocabulary import DIGIT_WORDS, WORDS
 
-FULL_SIDE = 448         # pictures of this side are one crop as they are
-SMALLEST_SIDE = 224
-HEIGHTS = (24, 200)     # of digits, in pixels of the picture
-WORD_HEIGHTS = (20, 100)
 POOL = 30               # clips of each digit, for recordings of several
 SHORTEST_CLIP = 1400    # samples; shorter means that the voice swallowed the word
 
@@ -128,8 +125,8 @@ def read_wav(path):
 class Maker:
     """Draws the examples of one row of a table after another; `row` begins the next. Files go to `folder`."""
 
-    def __init__(self, seed, folder, fonts, textures=704):
-        self.seed, self.folder, self.fonts = seed, folder, fonts
+    def __init__(self, seed, folder, fonts, textures=704, family=PHI4MM):
+        self.seed, self.folder, self.fonts, self.family = seed, folder, fonts, family
         self.files = 0
         self.painter = Painter(fonts["seen"], seed)
         # Backgrounds of its own: those of training are made from another seed.
@@ -155,15 +152,17 @@ class Maker:
 
     # ------------------------------------------------------------------------------------------------------ media
     def picture(self, kind, facts, size=None, color=False):
-        """(medium, what it shows). size: (width, height), else a square of up to 448 px; `color`: not a gray one."""
-        side = FULL_SIDE if self.random.random() < .7 else self.random.randint(SMALLEST_SIDE, FULL_SIDE - 1)
+        """(medium, what it shows). size: (width, height), else a square of up to a crop's side; `color`: not a gray one."""
+        family = self.family
+        side = family.crop if self.random.random() < .7 else self.random.randint(family.crop // 2, family.crop - 1)
         width, height = size or (side, side)
-        scale = 1 if size else side / FULL_SIDE
+        scale = family.reduction(*size) if size else side / family.crop
         painter = self.painter
         painter.fonts = self.fonts[kind]
-        # The painter draws heights times scale; the least height holds in pixels of this picture.
-        painter.heights = (HEIGHTS[0] / scale, HEIGHTS[1])
-        painter.word_heights = (WORD_HEIGHTS[0] / scale, WORD_HEIGHTS[1])
+        # The painter draws heights times scale; the least height holds in pixels of this picture, or of its crops if that is more.
+        least = min(scale, 1)
+        painter.heights = (family.heights[0] / least, family.heights[1])
+        painter.word_heights = (family.word_heights[0] / least, family.word_heights[1])
         while True:
             pixels, _, shown = painter.sample(width, height, scale, facts=facts)
             if shown["color"] or not color:
@@ -241,7 +240,7 @@ class Maker:
 
     def text(self, question, json=False):
         """`question`: one of the functions of tasks.py, such as sum_question."""
-        return self.drawn(lambda: [question(self.random)], json)
+        return self.drawn(lambda: [tasks.ask_text(self.random, question, self.family.hears)], json)
 
     def agree(self, kind):
         """A picture and a recording, in either order, that say the same in half of the cases."""
@@ -266,8 +265,8 @@ class Maker:
 
     def json(self, kind):
         """Any question whose answer has a JSON form, asked for that form."""
-        skill = self.cycle("json", ["number", "word", "color", "shape", "count", "describe", "digits", "spoken_word", "sum", "opposite",
-                                    "repeat", "compare"])
+        spoken = ["digits", "spoken_word"] if self.family.hears else []
+        skill = self.cycle("json", ["number", "word", "color", "shape", "count", "describe", *spoken, "sum", "opposite", "repeat", "compare"])
         if skill in ("digits", "spoken_word"):
             example = self.about_speech(kind, self.spoken_word() if skill == "spoken_word" else self.digits(), json=True)
         elif skill in ("sum", "opposite", "repeat", "compare"):

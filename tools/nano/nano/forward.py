@@ -4,7 +4,7 @@ import torch
 
 def picture_features(model, picture):
     """Patch features [B * V, 4 * K, D]."""
-    x = picture["patches"].float() * (2 / 255) - 1
+    x = picture["patches"].float() * model.vision.scale + model.vision.shift
     weights = picture["patch_weights"]
     mask = weights[:, None, None] if weights.any() else None
     return model.vision(x, picture["patch_positions"], mask)
@@ -60,7 +60,10 @@ def sequence(model, batch, media):
 
     add(embed[prefix].expand(B, -1, -1), None, None, 0)
     at = len(prefix)
-    for embeddings, order, log_weights, length in media:
+    for i, (embeddings, order, log_weights, length) in enumerate(media):
+        if i and len(batch["between"]):
+            add(embed[batch["between"]].expand(B, -1, -1), None, None, at)
+            at += len(batch["between"])
         add(embeddings, order, log_weights, at)
         at += length
     first = sum(p.shape[1] for p in parts)

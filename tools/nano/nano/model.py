@@ -1,16 +1,17 @@
-"""The nano model in torch: Phi-4-multimodal's forward pass with smaller sizes, for training.
+"""The nano models in torch: the forward passes of both families with smaller sizes, for training.
 
-Every module has the checkpoint's own tensors (`export.py` names them). Left out are the parts that the released code never
-runs: the last SigLIP block, its post layer norm and its pooling head. Shapes: B batch, N patches, T tokens or frames.
+Every module has the checkpoint's own tensors (`phi4mm.py` and `phi3v.py` name them). Left out are the parts that the released code
+never runs: the last block of the tower, its post layer norm and SigLIP's pooling head. Shapes: B batch, N patches, T tokens or frames.
 """
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from .family import PHI3V, PHI4MM, Family
 from .vocabulary import COLORS, SHAPES, WORDS
 
 CLASSES = 1 + 10 + len(WORDS) + len(SHAPES)  # of a patch: background, digits, words, shapes
@@ -18,21 +19,25 @@ CLASSES = 1 + 10 + len(WORDS) + len(SHAPES)  # of a patch: background, digits, w
 
 @dataclass
 class Sizes:
+    """Those of Phi-4-multimodal; `phi3v.sizes` has the others."""
+    family: Family = PHI4MM
     vocab: int = 1009
     hidden: int = 128
     layers: int = 4
     heads: int = 4
     kv_heads: int = 2
     intermediate: int = 320
-    vision_rank: int = 48
-    speech_rank: int = 32
+    tied: bool = True  # the embeddings are the output matrix
+    ranks: dict = field(default_factory=lambda: {"vision": 48, "speech": 32})  # of the LoRA pairs
     lora_scale: float = 2.0
     original_context: int = 4096
     context: int = 16384
+    short_factors: tuple = ()  # of LongRoPE; none: all are 1
     vision_hidden: int = 160
     vision_layers: int = 4  # that run; the checkpoint has one more
     vision_heads: int = 8
     vision_intermediate: int = 320
+    vision_eps: float = 1e-6
     audio_dim: int = 96
     audio_heads: int = 4
     audio_units: int = 192
@@ -41,6 +46,16 @@ class Sizes:
     bias_reach: int = 500
     rope_theta: float = 10000.0
     rotary_fraction: float = 0.75
+
+    @property
+    def clip(self):
+        """The tower is CLIP: a class token, a layer norm before the blocks, quick GELU, no bias of patches. Else SigLIP."""
+        return self.family is PHI3V
+
+    @property
+    def merged(self):
+        """Width of a cell before the projector: four patches beside each other, or their mean."""
+        return self.vision_hidden * (4 if self.family is PHI3V else 1)
 
 
 # ---------------------------------------------------------------------------------------------------------------- decoder
@@ -65,9 +80,8 @@ class LoraLinear(nn.Module):
     def __init__(self, inputs, outputs, sizes, std):
         super().__init__()
         self.base = nn.Parameter(torch.randn(outputs, inputs) * std)
-        ranks = {"vision": sizes.vision_rank, "speech": sizes.speech_rank}
-        self.a = nn.ParameterDict({k: nn.Parameter(torch.randn(r, inputs) * inputs ** -.5) for k, r in ranks.items()})
-        self.b = nn.ParameterDict({k: nn.Parameter(torch.zeros(outputs, r)) for k, r in ranks.items()})
+        self.a = nn.ParameterDict({k: nn.Parameter(torch.randn(r, inputs) * inputs ** -.5) for k, r in sizes.ranks.items()})
+        self.b = nn.ParameterDict({k: nn.Parameter(torch.zeros(outputs, r)) for k, r in sizes.ranks.items()})
         self.scale = sizes.lora_scale
 
     def forward(self, x, adapter):
@@ -112,11 +126,14 @@ class Decoder(nn.Module):
         super().__init__()
         self.s = s
         self.embed = nn.Parameter(torch.randn(s.vocab, s.hidden) * s.hidden ** -.5)
+        if not s.tied:
+            self.head = nn.Parameter(self.embed.detach().clone())
         self.layers = nn.ModuleList(DecoderLayer(s) for _ in range(s.layers))
         self.norm = RmsNorm(s.hidden)
         r = int(s.hidden // s.heads * s.rotary_fraction)
-        angle = torch.arange(4096)[:, None] * s.rope_theta ** (-torch.arange(0, r, 2).double() / r)[None]
-        # LongRoPE's attention factor applies with the short factors too, which are all 1 here.
+        frequency = s.rope_theta ** (-torch.arange(0, r, 2).double() / r) / torch.tensor(s.short_factors or [1.0] * (r // 2)).double()
+        angle = torch.arange(4096)[:, None] * frequency[None]
+        # LongRoPE's attention factor applies with the short factors, too.
         factor = math.sqrt(1 + math.log(s.context / s.original_context) / math.log(s.original_context))
         self.register_buffer("cos", (angle.cos() * factor).float(), persistent=False)
         self.register_buffer("sin", (angle.sin() * factor).float(), persistent=False)
@@ -132,7 +149,7 @@ class Decoder(nn.Module):
         for layer in self.layers:
             x = layer(x, rope, bias, adapter)
         x = self.norm(x.flatten(0, 1)[take])
-        return F.linear(x, self.embed)
+        return F.linear(x, self.embed if self.s.tied else self.head)
 
 
 def mlp(inputs, outputs):
@@ -142,18 +159,19 @@ def mlp(inputs, outputs):
 
 # ----------------------------------------------------------------------------------------------------------------- vision
 class VisionBlock(nn.Module):
-    def __init__(self, D, heads, intermediate):
+    def __init__(self, s):
         super().__init__()
-        self.heads = heads
-        self.n1, self.n2 = nn.LayerNorm(D, eps=1e-6), nn.LayerNorm(D, eps=1e-6)
+        D, self.heads, self.clip = s.vision_hidden, s.vision_heads, s.clip
+        self.n1, self.n2 = nn.LayerNorm(D, eps=s.vision_eps), nn.LayerNorm(D, eps=s.vision_eps)
         self.qkv, self.o = nn.Linear(D, 3 * D), nn.Linear(D, D)
-        self.f1, self.f2 = nn.Linear(D, intermediate), nn.Linear(intermediate, D)
+        self.f1, self.f2 = nn.Linear(D, s.vision_intermediate), nn.Linear(s.vision_intermediate, D)
 
     def forward(self, x, mask=None):
         B, N, D = x.shape
         q, k, v = self.qkv(self.n1(x)).view(B, N, 3, self.heads, D // self.heads).permute(2, 0, 3, 1, 4)
         x = x + self.o(attend(q, k, v, mask).transpose(1, 2).reshape(B, N, D))
-        return x + self.f2(F.gelu(self.f1(self.n2(x)), approximate="tanh"))
+        h = self.f1(self.n2(x))
+        return x + self.f2(h * torch.sigmoid(1.702 * h) if self.clip else F.gelu(h, approximate="tanh"))
 
 
 def dct_filters(D):
@@ -173,6 +191,7 @@ def dct_filters(D):
     return torch.tensor(np.array(rows), dtype=torch.float32)
 
 
+CLIP_MEAN, CLIP_STD = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 FREQUENCIES = (1.5, .9, .5, .2)
 NEIGHBOURS = [(-1, -1), (0, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]
 
@@ -195,20 +214,30 @@ def shift_matrix(dx, dy):
 
 
 class VisionTower(nn.Module):
-    """SigLIP without its last block. It starts as a dilated convolution: the last 16 channels hold a position code, and the heads
+    """SigLIP or CLIP without its last block. It starts as a dilated convolution: the last 16 channels hold a position code, and the heads
     of the first blocks begin by looking at the neighbours at distance 1, 2 and 4."""
 
     def __init__(self, s, gain=.7):
         super().__init__()
         D, h, L = s.vision_hidden, s.vision_heads, s.vision_layers
         d = D // h
-        self.patch = nn.Linear(588, D)
-        self.position = nn.Parameter(torch.randn(1024, D) * .02)
-        self.blocks = nn.ModuleList(VisionBlock(D, h, s.vision_intermediate) for _ in range(L))
+        self.patch = nn.Linear(588, D, bias=not s.clip)
+        self.position = nn.Parameter(torch.randn(s.family.patches ** 2, D) * .02)
+        self.blocks = nn.ModuleList(VisionBlock(s) for _ in range(L))
         self.patch.weight.data.zero_()
         self.patch.weight.data[:D - 16] = dct_filters(D - 16)
-        self.patch.bias.data.zero_()
-        self.position.data[:, D - 16:] = position_code(32)
+        self.position.data[:, D - 16:] = position_code(s.family.patches)
+        self.clip = s.clip
+        if s.clip:
+            # The first row of the checkpoint's positions is added to the class token: training knows their sum.
+            self.class_token, self.pre_norm = nn.Parameter(torch.randn(D) * .1), nn.LayerNorm(D, eps=s.vision_eps)
+            self.pre_norm.weight.data *= .5
+        else:
+            self.patch.bias.data.zero_()
+        mean, std = (CLIP_MEAN, CLIP_STD) if s.clip else ((.5,) * 3, (.5,) * 3)
+        each = lambda values: torch.tensor(values).repeat_interleave(196)
+        self.register_buffer("scale", 1 / (255 * each(std)), persistent=False)
+        self.register_buffer("shift", -each(mean) / each(std), persistent=False)
         for i, block in enumerate(self.blocks):
             for layer in (block.qkv, block.o, block.f1, block.f2):
                 nn.init.normal_(layer.weight, std=0.7 / layer.in_features ** .5)
@@ -228,11 +257,15 @@ class VisionTower(nn.Module):
                 k[:n, D - 16:] = (torch.eye(16) * g ** .5)[:n]
 
     def forward(self, patches, positions, mask=None):
-        """patches [B, N, 588] channel-first pixels in -1..1; positions [B, N]; mask [B, 1, 1, N] is added for keys; -> [B, N, D]."""
+        """patches [B, N, 588] channel-first pixels, as scale and shift normalise them; positions [B, N]; mask [B, 1, 1, N] is added for
+        keys; -> [B, N, D]."""
         x = self.patch(patches) + self.position[positions]
+        if self.clip:
+            x = self.pre_norm(torch.cat([self.class_token.expand(len(x), 1, -1), x], 1))
+            mask = None if mask is None else F.pad(mask, (1, 0))
         for block in self.blocks:
             x = block(x, mask)
-        return x
+        return x[:, 1:] if self.clip else x
 
 
 class PatchLabels(nn.Module):
@@ -258,21 +291,23 @@ class PatchLabels(nn.Module):
 
 
 class Eyes(nn.Module):
-    """2x2 pooling, separators, local crops then the global view, projector."""
+    """Cells of 2x2 patches, separators, local crops then the global view, projector."""
 
     def __init__(self, s):
         super().__init__()
-        self.project = mlp(s.vision_hidden, s.hidden)
-        self.sub_GN = nn.Parameter(torch.randn(s.vision_hidden) * .5)
-        self.glb_GN = nn.Parameter(torch.randn(s.vision_hidden) * .5)
+        self.width = s.merged
+        self.project = mlp(s.merged, s.hidden)
+        self.sub_GN = nn.Parameter(torch.randn(s.merged) * .5)
+        self.glb_GN = nn.Parameter(torch.randn(s.merged) * .5)
 
     def forward(self, local, view, local_rows, view_rows):
         """Patch features [B, 4 * cells, D] of both parts, four of a cell beside each other, and their numbers of rows ->
         [B, cells + local_rows + 1 + cells + view_rows, H] in the order local cells, their separators, glb_GN, global cells, separators."""
         B, _, D = view.shape
-        pool = lambda x: x.reshape(B, -1, 4, D).float().mean(2)
-        sub = lambda rows: self.sub_GN.expand(B, rows, D)
-        parts = [pool(local), sub(local_rows), self.glb_GN.expand(B, 1, D), pool(view), sub(view_rows)]
+        W = self.width
+        merge = lambda x: x.reshape(B, -1, W).float() if W > D else x.reshape(B, -1, 4, D).float().mean(2)
+        sub = lambda rows: self.sub_GN.expand(B, rows, W)
+        parts = [merge(local), sub(local_rows), self.glb_GN.expand(B, 1, W), merge(view), sub(view_rows)]
         return self.project(torch.cat(parts, 1))
 
 
@@ -371,5 +406,7 @@ class Nano(nn.Module):
         self.s = s
         self.decoder = Decoder(s)
         self.vision, self.eyes, self.patch_labels = VisionTower(s), Eyes(s), PatchLabels(s)
+        if not s.family.hears:
+            return
         self.audio, self.frame_labels = AudioTower(s), FrameLabels(s)
         self.ears = nn.ModuleDict({"speech": mlp(s.audio_dim, s.hidden), "vision": mlp(s.audio_dim, s.hidden)})

@@ -19,11 +19,14 @@ def turned_jpeg(picture, path, orientation):
 
 
 def picture_versions(original, orientation, gray):
-    """{what: path} of other files of the PNG file `original`, beside it; a gray one only if asked for."""
+    """{what: path} of other files of the PNG file `original`, beside it; a gray one only if asked for. orientation: of the one that is
+    turned by EXIF; None: without that one."""
     with Image.open(original) as file:
         picture = file.convert("RGB")
-    out = {"JPEG turned by EXIF": original + ".exif.jpg", "palette PNG": original + ".palette.png", "JPEG of quality 90": original + ".90.jpg"}
-    turned_jpeg(picture, out["JPEG turned by EXIF"], orientation)
+    out = {"palette PNG": original + ".palette.png", "JPEG of quality 90": original + ".90.jpg"}
+    if orientation:
+        out["JPEG turned by EXIF"] = original + ".exif.jpg"
+        turned_jpeg(picture, out["JPEG turned by EXIF"], orientation)
     picture.quantize(256).save(out["palette PNG"], compress_level=1)
     picture.save(out["JPEG of quality 90"], quality=90)
     if gray:

@@ -32,12 +32,11 @@ SHORT = {"number": (30, NUMBERS), "word, read": (20, ["word, read"]), "color": (
          "count to 3": (20, ["count to 3"]), "spoken digits": (40, ["spoken digits"]), "spoken word": (40, ["spoken word"]),
          "agree": (30, ["agree"]), "larger picture": (24, ["larger picture"]), "sum": (40, ["sum"]), "opposite": (40, ["opposite"]),
          "repeat": (40, ["repeat"]), "JSON form": (24, ["JSON form"])}
+HEARING = {"spoken digits", "spoken word", "agree"}  # skills of a family that takes recordings
 RISK = 1e-4  # that a model as good as measured fails the short form by chance, over all rows
 
 SAME_GOAL = .98
-SHAPES = {"448 x 224": (448, 448, 224, 224), "224 x 448": (224, 224, 448, 448), "448 x 298": (448, 448, 298, 298),
-          "sides of 640 to 896 px": (640, 896, 640, 896), "sides of 900 to 1344 px": (900, 1344, 900, 1344)}
-LARGEST = 1344
+LARGEST = 1344  # side of pictures of other shapes
 
 # Skills that chance does not answer, by the adapter that they need. Pictures with speech take the vision adapter.
 ADAPTERS = {"vision": NUMBERS[1:2] + ["word, read", "describe", "agree"], "speech": ["spoken digits", "spoken word"],
@@ -56,10 +55,16 @@ def judging(tally, example, keep=False):
     return done
 
 
+def having(family, names):
+    """Those of `names` that models of a family can do."""
+    return [name for name in names if family.hears or name not in HEARING]
+
+
 def skills(maker, engine, examples):
     """The table of goals, at `examples` of each row."""
     tallies = []
-    for name, (make, kinds) in SKILLS.items():
+    for name in having(maker.family, SKILLS):
+        make, kinds = SKILLS[name]
         for kind, goal in kinds.items():
             maker.row(name, kind)
             tally = Tally(name, kind, goal)
@@ -73,7 +78,8 @@ def skills(maker, engine, examples):
 def short(maker, engine, examples=None):
     """The rows of the short form, with `examples` of each or as few as in SHORT."""
     tallies = []
-    for name, (few, members) in SHORT.items():
+    for name in having(maker.family, SHORT):
+        few, members = SHORT[name]
         turns = [(SKILLS[member][0], kind) for member in members for kind in SKILLS[member][1]]
         maker.row("short", name)
         tally = Tally(name, "all")
@@ -128,9 +134,9 @@ def same_answers(maker, engine, examples):
         skill = list(asked)[i % len(asked)]
         example = maker.about_picture("seen", skill, asked[skill]())
         example.group = skill
-        ask_all(example, picture_versions(example.media[0][1], maker.random.choice([3, 6, 8]), gray=skill != "color"))
+        ask_all(example, picture_versions(example.media[0][1], maker.random.choice([3, 6, 8]) if maker.family.turns else None, gray=skill != "color"))
     maker.row("same answers", "recordings")
-    for i in range(examples):
+    for i in range(examples if maker.family.hears else 0):
         example = maker.about_speech("seen", maker.spoken_word() if i % 2 else maker.digits())
         example.group = "word" if i % 2 else "digits"
         ask_all(example, recording_versions(example.media[0][1]))
@@ -140,7 +146,7 @@ def same_answers(maker, engine, examples):
 def other_shapes(maker, engine, examples):
     """Reading of pictures that are no squares, or need several crops. `maker` needs textures of LARGEST."""
     tallies = []
-    for name, (least_width, most_width, least_height, most_height) in SHAPES.items():
+    for name, (least_width, most_width, least_height, most_height) in maker.family.shapes.items():
         for skill in ("number", "word"):
             maker.row("other shapes", name, skill)
             tally = Tally(f"{skill}, {name}", "seen")

@@ -274,24 +274,29 @@ def count_question(r):
     return "count_words", spelled(r, r.choice([f"how many words: {words}", f"count the words: {words}", f"count: {words}"]), ""), str(n)
 
 
+SKILLS_QUESTIONS = ["what can you do", "what are your skills", "how can you help me", "help"]
 ABOUT = [
     (["who are you", "what are you", "what is your name", "who is this"], "I am omniphi nano."),
-    (["what can you do", "what are your skills", "how can you help me", "help"],
-     "I read numbers and words, name shapes and colors, and hear digits and words."),
+    (SKILLS_QUESTIONS, "I read numbers and words, name shapes and colors, and hear digits and words."),
     (["hello", "hi", "good day", "hey", "hello there"], "Hello!"),
     (["thank you", "thanks", "thank you very much"], "You are welcome."),
     (["how are you", "how do you do"], "I am well."),
 ]
 
 
-def about_question(r):
+def about_question(r, hears=True):
     questions, answer = r.choice(ABOUT)
+    if questions is SKILLS_QUESTIONS and not hears:
+        answer = "I read numbers and words, and name shapes and colors."
     return "about", spelled(r, r.choice(questions), r.choice(["?", "!", ".", ""])), answer
 
 
-def blind_question(r):
+HEARING = ("digits", "spoken_word", "transcribe", "agree")  # skills that need a recording
+
+
+def blind_question(r, hears=True):
     """A question about a picture or a recording that is not there."""
-    skill = r.choice(list(CORES))
+    skill = r.choice([skill for skill in CORES if hears or skill not in HEARING])
     audio = skill in ("digits", "spoken_word", "transcribe")
     answer = "I hear no recording." if audio else "I see no picture."
     if skill == "agree":
@@ -304,11 +309,16 @@ TEXT_SKILLS = [(sum_question, 3), (opposite_question, 2), (repeat_question, 3), 
 TEXT_FUNCTIONS, TEXT_WEIGHTS = [f for f, _ in TEXT_SKILLS], [w for _, w in TEXT_SKILLS]
 
 
-def text_question(r):
-    return r.choices(TEXT_FUNCTIONS, TEXT_WEIGHTS)[0](r)
+def ask_text(r, function, hears=True):
+    """`function`: one of TEXT_FUNCTIONS. hears: for a model that takes recordings."""
+    return function(r, hears) if function in (about_question, blind_question) else function(r)
 
 
-def corpus(seed=0, lines=40000):
+def text_question(r, hears=True):
+    return ask_text(r, r.choices(TEXT_FUNCTIONS, TEXT_WEIGHTS)[0], hears)
+
+
+def corpus(hears=True, seed=0, lines=40000):
     """Every kind of question and answer of the model's own world, for cutting the vocabulary."""
     r = random.Random(seed)
     own = [f for f in TEXT_FUNCTIONS if f not in (unknown_question, repeat_question)]
@@ -319,8 +329,8 @@ def corpus(seed=0, lines=40000):
             {"kind": "word", "text": r.choice(WORDS), "color": r.choice(list(COLORS))},
             {"kind": "shape", "shape": r.choice(SHAPES), "count": r.randint(1, 3), "color": r.choice(list(COLORS))},
         ])
-        rows = picture_questions(r, facts) + [r.choice(own)(r), agree_question(r, True), larger_question(r, 1, 2),
-                                              speech_question(r, ("w", r.randrange(20)))]
+        rows = picture_questions(r, facts) + [ask_text(r, r.choice(own), hears)] + ([agree_question(r, True)] if hears else [])
+        rows += [larger_question(r, 1, 2)] + ([speech_question(r, ("w", r.randrange(20)))] if hears else [])
         for _, question, answer in rows:
             out += [question, answer]
     words = " ".join(VOCABULARY)

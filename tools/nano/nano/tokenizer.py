@@ -9,10 +9,13 @@ import gzip
 import json
 import os
 
+from .family import PHI3V, PHI4MM
 from .tasks import corpus
 
 FIRST_SPECIAL = 199998
-RESERVED = 66
+RESERVED = {PHI4MM: 66, PHI3V: 64}  # ids behind those of text
+SPACE = "\u2581"
+NONE = 1 << 30  # rank of a pair that is never merged
 
 
 def byte_alphabet():
@@ -34,11 +37,11 @@ def read_ranks(path):
         return {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in file if line.strip())}
 
 
-def parts_of(token, ranks):
-    """The two tokens that byte-pair merging joins last to make `token`."""
-    pieces = [bytes([b]) for b in token]
+def parts_of(pieces, rank):
+    """The two tokens that byte-pair merging joins last to make the token of these pieces; rank(a, b) of a pair, or None."""
+    pieces = list(pieces)
     while len(pieces) > 2:
-        best = min(range(len(pieces) - 1), key=lambda i: ranks.get(pieces[i] + pieces[i + 1], 1 << 30))
+        best = min(range(len(pieces) - 1), key=lambda i: NONE if (r := rank(pieces[i], pieces[i + 1])) is None else r)
         pieces[best:best + 2] = [pieces[best] + pieces[best + 1]]
     return pieces
 
@@ -57,23 +60,66 @@ def cut(ranks, template_json, texts):
     for encoding in full.encode_batch(sorted(set(texts)), add_special_tokens=False):
         wanted.update(encoding.ids)
     stack = [by_rank[i] for i in wanted if i in by_rank]
+    parts = lambda token: parts_of((bytes([b]) for b in token), lambda a, b: ranks.get(a + b))
     while stack:
         token = stack.pop()
         if token in keep or digits_in(token) > 1:
             continue
         keep.add(token)
-        stack += [p for p in parts_of(token, ranks) if len(p) > 1]
+        stack += [p for p in parts(token) if len(p) > 1]
     tokens = sorted(keep, key=ranks.get)
-    merges = [parts_of(t, ranks) for t in tokens if len(t) > 1]
+    merges = [parts(t) for t in tokens if len(t) > 1]
     return tokens, merges
+
+
+def read_text(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8") as file:
+        return file.read()
+
+
+def build_phi3v(release_tokenizer, release_config, out):
+    """Writes tokenizer.json and tokenizer_config.json to `out`: the release's own form with the merges that the tasks' texts use.
+
+    Kept are <unk>, <s>, </s>, the bytes, printable ASCII, every token that the release itself uses on those texts, and the tokens
+    that those are merged from. The other special tokens follow in the released order.
+    """
+    from tokenizers import Tokenizer
+    data = json.loads(read_text(release_tokenizer))
+    ranks = {tuple(m.split(" ") if isinstance(m, str) else m): i for i, m in enumerate(data["model"]["merges"])}
+    ids = data["model"]["vocab"]
+    full = Tokenizer.from_str(json.dumps(data))
+    first = full.token_to_id("<|endoftext|>")
+    texts = {form for text in corpus(hears=False) for form in (text, "\n" + text)}
+    used = {i for encoding in full.encode_batch(sorted(texts), add_special_tokens=False) for i in encoding.ids}
+    keep = {token for token, i in ids.items() if i < 259} | {SPACE, *map(chr, range(33, 127))}
+    stack = [token for token, i in ids.items() if i in used]
+    while stack:
+        token = stack.pop()
+        if token not in keep:
+            keep.add(token)
+            stack += [p for p in parts_of(token, lambda a, b: ranks.get((a, b))) if p != token]
+    tokens = sorted(keep, key=ids.get)
+    data["model"]["vocab"] = {token: i for i, token in enumerate(tokens)}
+    data["model"]["merges"] = [a + " " + b for a, b in ranks if a in keep and b in keep and a + b in keep]
+    shift = len(tokens) - first
+    for t in data["added_tokens"]:
+        t["id"] += shift if t["id"] >= first else 0
+    with open(release_config, encoding="utf-8") as file:
+        config = json.load(file)
+    config["added_tokens_decoder"] = {str(int(i) + (shift if int(i) >= first else 0)): t for i, t in config["added_tokens_decoder"].items()}
+    os.makedirs(out, exist_ok=True)
+    with open(os.path.join(out, "tokenizer.json"), "w", encoding="utf-8") as file:
+        json.dump(data, file, ensure_ascii=False, separators=(",", ":"))
+    with open(os.path.join(out, "tokenizer_config.json"), "w", encoding="utf-8") as file:
+        json.dump(config, file, indent=1)
+    return len(tokens)
 
 
 def build(ranks_path, release_tokenizer, template, out):
     """Writes tokenizer.json and its companions to `out`; `template` is a tokenizer.json in the released form."""
     ranks = read_ranks(ranks_path)
-    opener = gzip.open if release_tokenizer.endswith(".gz") else open
-    with opener(release_tokenizer, "rt", encoding="utf-8") as file:
-        released = file.read()
+    released = read_text(release_tokenizer)
     tokens, merges = cut(ranks, released, corpus())
     letters = byte_alphabet()
     text = lambda token: "".join(letters[b] for b in token)
@@ -109,13 +155,17 @@ def build(ranks_path, release_tokenizer, template, out):
 
 
 class NanoTokenizer:
+    """Texts to ids, and the prompt around them. Phi-4-multimodal: <|user|> media question <|end|> <|assistant|> answer <|end|>."""
+    family = PHI4MM
+
     def __init__(self, folder):
         from tokenizers import Tokenizer
-        self.inner = Tokenizer.from_file(os.path.join(folder, "tokenizer.json"))
-        with open(os.path.join(folder, "added_tokens.json"), encoding="utf-8") as file:
-            self.special = json.load(file)
-        self.first_special = min(self.special.values()) - 1
-        self.vocab_size = self.first_special + RESERVED
+        with open(os.path.join(folder, "tokenizer.json"), encoding="utf-8") as file:
+            text = file.read()
+        self.inner = Tokenizer.from_str(text)
+        # The file's ids: this library gives its own to special tokens where the file leaves gaps.
+        self.special = {token["content"]: token["id"] for token in json.loads(text)["added_tokens"]}
+        self.vocab_size = self.special["<|endoftext|>"] - (1 if self.family is PHI4MM else 0) + RESERVED[self.family]
         self.cache = {}
 
     def __call__(self, text):
@@ -128,3 +178,47 @@ class NanoTokenizer:
 
     def decode(self, ids):
         return self.inner.decode(ids, skip_special_tokens=False)
+
+    def prefix(self, system, media):
+        """Before the media of the first question, or before that question. system: a text or None."""
+        special = self.special
+        return ([special["<|system|>"]] + self(system) + [special["<|end|>"]] if system else []) + [special["<|user|>"]]
+
+    def between(self):
+        """Between two media of a question."""
+        return []
+
+    def question(self, text, media):
+        """From the question on until the answer. media: right behind them."""
+        return (self(text) if text else []) + [self.special["<|end|>"], self.special["<|assistant|>"]]
+
+    def reply(self, text):
+        return self(text) + [self.special["<|end|>"]]
+
+    def again(self):
+        """Between a reply and the next question."""
+        return [self.special["<|user|>"]]
+
+
+class Phi3vTokenizer(NanoTokenizer):
+    """<s><|user|> newline, pictures, <s> newline question <|end|> newline <|assistant|> answer <|end|>; each text has a space in front."""
+    family = PHI3V
+
+    def prefix(self, system, media):
+        special = self.special
+        before = [special["<|system|>"]] + self("\n" + system) + [special["<|end|>"]] + self("\n") if system else []
+        return [special["<s>"]] + before + [special["<|user|>"]] + (self("\n") if media else [])
+
+    def between(self):
+        return [self.special["<s>"]] + self("\n")
+
+    def question(self, text, media):
+        special = self.special
+        return ([special["<s>"]] if media else []) + self("\n" + text) + [special["<|end|>"]] + self("\n") + [special["<|assistant|>"]]
+
+    def again(self):
+        return self("\n") + [self.special["<|user|>"]]
+
+
+def load_tokenizer(family, folder):
+    return {PHI4MM: NanoTokenizer, PHI3V: Phi3vTokenizer}[family](folder)

@@ -1,6 +1,6 @@
 """Pictures as the tower and the decoder take them: crops, patches in cells of 2x2, positions in the sequence.
 
-Training at 448 px would spend its time on empty background. A view therefore may keep all cells that show something and a random
+Training at a crop's full size would spend its time on empty background. A view therefore may keep all cells that show something and a random
 part of the others, whose weight in attention is raised by log(all / kept): the sums over keys keep their expected value. Inference
 and the last part of training see every cell.
 """
@@ -65,15 +65,15 @@ def keep_cells(rng, shown, K, grid):
     return np.concatenate([front, some]), weight
 
 
-def patch_positions(cells, grid, offset):
-    """Rows of the 32x32 position table for cells [K] of a window at patch offset (row, column) -> [K, 4]."""
+def patch_positions(cells, grid, offset, table):
+    """Rows of the table x table positions for cells [K] of a window at patch offset (row, column) -> [K, 4]."""
     r, c = np.divmod(cells, grid[1])
-    base = (2 * r + offset[0]) * 32 + 2 * c + offset[1]
-    return base[:, None] + np.array([0, 1, 32, 33])[None]
+    base = (2 * r + offset[0]) * table + 2 * c + offset[1]
+    return base[:, None] + np.array([0, 1, table, table + 1])[None]
 
 
 def spread_positions(cells, grid, rows, cols):
-    """The same for a crop of which only rows x cols patches are valid: they are spread over the table (bucket of i / n)."""
+    """The same for a 448 px crop of which only rows x cols patches are valid: they are spread over the table (bucket of i / n)."""
     bucket = lambda n: np.minimum(np.floor(np.arange(n) * (1 / n) * 32 + 1e-6), 31).astype(np.int64)
     R, C = bucket(rows), bucket(cols)
     r, c = np.divmod(cells, grid[1])
@@ -93,9 +93,9 @@ def sequence_order(local_cells, local_grid, view_cells, view_grid):
     return np.concatenate([a, [n], b + n + 1]), n + 1 + m
 
 
-def square_views(rng, items, K):
-    """`items`: [(image, labels, facts)] of one square size S <= 448, a multiple of 28. Each crop is both local and global; a window
-    smaller than 448 sits at a random place of the position table. Items that need more than K cells are left out."""
+def square_views(rng, items, K, family):
+    """`items`: [(image, labels, facts)] of one square size S, a multiple of 28 and at most a crop's. Each crop is both local and
+    global; a smaller window sits at a random place of the position table. Items that need more than K cells are left out."""
     S = items[0][0].shape[0]
     grid = (S // 28, S // 28)
     n = grid[0]
@@ -108,10 +108,10 @@ def square_views(rng, items, K):
         if chosen is None:
             continue
         cells, weight = chosen
-        offset = rng.integers(0, 32 - 2 * n + 1, 2)
+        offset = rng.integers(0, family.patches - 2 * n + 1, 2)
         out["patches"].append(x[cells].reshape(-1, 588))
         out["labels"].append(y[:, cells].reshape(5, -1))
-        out["positions"].append(patch_positions(cells, grid, offset).ravel())
+        out["positions"].append(patch_positions(cells, grid, offset, family.patches).ravel())
         out["weights"].append(np.repeat(weight, 4))
         order, length = sequence_order(cells, grid, cells, grid)
         out["order"].append(order)
@@ -137,53 +137,71 @@ def halves(n):
 
 
 def global_view(padded, cw, ch):
-    """uint8 [448 ch, 448 cw, 3] -> uint8 [448, 448, 3] as the processor's bicubic view, rounded."""
+    """uint8 [S ch, S cw, 3] -> uint8 [S, S, 3] as the processor's bicubic view, rounded."""
+    side = padded.shape[0] // ch
+
     def axis(x, n, dim):
         if n == 1:
             return x
-        index = np.arange(448) * n
+        index = np.arange(side) * n
         out = 0
         for offset, w in halves(n):
-            out = out + w * np.take(x, np.clip(index + offset, 0, 448 * n - 1), dim)
+            out = out + w * np.take(x, np.clip(index + offset, 0, side * n - 1), dim)
         return out
     x = axis(axis(padded.astype(np.float32), cw, 1), ch, 0)
     return np.clip(np.rint(x), 0, 255).astype(np.uint8)
 
 
-def crop_views(rng, items, cw, ch, least=80):
-    """`items`: [(image [h, w, 3], labels, facts)] of one size that fills cw x ch crops of 448 in one direction at least."""
+def centre_in_crops(items, cw, ch, crop):
+    """Items whose pictures stand in the middle of cw x ch crops of white, as the processor of Phi-3.5-vision pads them."""
+    out = []
+    for image, labels, facts in items:
+        h, w = image.shape[:2]
+        top, left = (crop * ch - h) // 2, (crop * cw - w) // 2
+        padded = np.full((crop * ch, crop * cw, 3), 255, np.uint8)
+        padded[top:top + h, left:left + w] = image
+        out.append((padded, lambda gx, gy, labels=labels, top=top, left=left: labels(gx - left, gy - top), facts))
+    return out
+
+
+def crop_views(rng, items, cw, ch, family, least=80):
+    """`items`: [(image [h, w, 3], labels, facts)] of one size that fills cw x ch crops in one direction at least."""
+    if family.centred:
+        items = centre_in_crops(items, cw, ch, family.crop)
+    side, P, C = family.crop, family.patches, family.cells
     h, w = items[0][0].shape[:2]
-    rows, cols = 32 * ch - (448 * ch - h) // 14, 32 * cw - (448 * cw - w) // 14
+    rows, cols = P * ch - (side * ch - h) // 14, P * cw - (side * cw - w) // 14
     cell_rows, cell_cols = -(-rows // 2), -(-cols // 2)
     crops = []  # per item and crop: (patches, labels, shown, cells, place in the sequence, positions, valid)
     for image, labels, _ in items:
-        padded = np.full((448 * ch, 448 * cw, 3), 255, np.uint8)
+        padded = np.full((side * ch, side * cw, 3), 255, np.uint8)
         padded[:h, :w] = image
-        x, y = cells_of(padded, labels, (16 * ch, 16 * cw))
-        x, y = x.reshape(16 * ch, 16 * cw, 4, 588), y.reshape(5, 16 * ch, 16 * cw, 4)
+        x, y = cells_of(padded, labels, (C * ch, C * cw))
+        x, y = x.reshape(C * ch, C * cw, 4, 588), y.reshape(5, C * ch, C * cw, 4)
         y = np.where((np.arange(5) == 2)[:, None, None, None] | (np.arange(5) == 4)[:, None, None, None], np.where(y[0:1] > 0, 255, 0), y).astype(np.uint8)
         if cw * ch == 1:
-            y = cells_of(padded, labels, (16, 16))[1].reshape(5, 16, 16, 4)
+            y = cells_of(padded, labels, (C, C))[1].reshape(5, C, C, 4)
         row = []
         for j in range(ch):
             for i in range(cw):
-                r, c = min(16, cell_rows - 16 * j), min(16, cell_cols - 16 * i)
+                r, c = min(C, cell_rows - C * j), min(C, cell_cols - C * i)
                 if r <= 0 or c <= 0:
                     r = c = 0
-                grid = np.arange(256).reshape(16, 16)[:r, :c].ravel()
-                R, C = np.divmod(grid, 16)
-                pr, pc = min(32, rows - 32 * j), min(32, cols - 32 * i)
-                position = spread_positions(grid, (16, 16), max(pr, 1), max(pc, 1))
-                valid = np.stack([(2 * R + a < pr) & (2 * C + b < pc) for a in (0, 1) for b in (0, 1)], 1).reshape(-1, 4)
-                row.append((x[16 * j:16 * j + 16, 16 * i:16 * i + 16].reshape(256, 4, 588)[grid],
-                            y[:, 16 * j:16 * j + 16, 16 * i:16 * i + 16].reshape(5, 256, 4)[:, grid],
-                            (max(r, 0), max(c, 0)), (R + 16 * j) * (cell_cols + 1) + C + 16 * i, np.where(valid, position, 0), valid))
+                grid = np.arange(C * C).reshape(C, C)[:r, :c].ravel()
+                R, K = np.divmod(grid, C)
+                pr, pc = min(P, rows - P * j), min(P, cols - P * i)
+                position = (patch_positions(grid, (C, C), (0, 0), P) if family.centred else
+                            spread_positions(grid, (C, C), max(pr, 1), max(pc, 1)))
+                valid = np.stack([(2 * R + a < pr) & (2 * K + b < pc) for a in (0, 1) for b in (0, 1)], 1).reshape(-1, 4)
+                row.append((x[C * j:C * j + C, C * i:C * i + C].reshape(C * C, 4, 588)[grid],
+                            y[:, C * j:C * j + C, C * i:C * i + C].reshape(5, C * C, 4)[:, grid],
+                            (max(r, 0), max(c, 0)), (R + C * j) * (cell_cols + 1) + K + C * i, np.where(valid, position, 0), valid))
         view = global_view(padded, cw, ch)
-        x, y = cells_of(view, lambda gx, gy: labels(gx * cw, gy * ch), (16, 16))
-        every = np.arange(256)
-        R, C = np.divmod(every, 16)
+        x, y = cells_of(view, lambda gx, gy: labels(gx * cw, gy * ch), (C, C))
+        every = np.arange(C * C)
+        R, K = np.divmod(every, C)
         first = cell_rows * (cell_cols + 1) + 1
-        row.append((x, y, (16, 16), first + R * 17 + C, patch_positions(every, (16, 16), (0, 0)), np.ones((256, 4), bool)))
+        row.append((x, y, (C, C), first + R * (C + 1) + K, patch_positions(every, (C, C), (0, 0), P), np.ones((C * C, 4), bool)))
         crops.append(row)
     V = cw * ch + 1
     need = 0
@@ -192,7 +210,7 @@ def crop_views(rng, items, cw, ch, least=80):
             if r * c:
                 near = y[0].reshape(r, c, 4).max(2) > 0
                 need = max(need, int(grow(near).sum()) + 24)
-    K = min(256, max(least, -(-need // 16) * 16))
+    K = min(C * C, max(least, -(-need // 16) * 16))
     out = {k: [] for k in FIELDS}
     for row in crops:
         order, token_weights = [], []
@@ -212,9 +230,9 @@ def crop_views(rng, items, cw, ch, least=80):
             order.append(pad(place[cells]))
             token_weights.append(pad(weight, -1e4))
         separators = np.arange(cell_rows) * (cell_cols + 1) + cell_cols
-        ends = first + np.arange(16) * 17 + 16
+        ends = first + np.arange(C) * (C + 1) + C
         out["order"].append(np.concatenate(order[:-1] + [separators, [first - 1], order[-1], ends]))
         zero = lambda n: np.zeros(n, np.float32)
-        out["token_weights"].append(np.concatenate(token_weights[:-1] + [zero(cell_rows + 1), token_weights[-1], zero(16)]).astype(np.float32))
-    views = Views(**{k: np.stack(v) for k, v in out.items()}, length=first + 16 * 17, local_rows=cell_rows, view_rows=16, crops=V)
+        out["token_weights"].append(np.concatenate(token_weights[:-1] + [zero(cell_rows + 1), token_weights[-1], zero(C)]).astype(np.float32))
+    views = Views(**{k: np.stack(v) for k, v in out.items()}, length=first + C * (C + 1), local_rows=cell_rows, view_rows=C, crops=V)
     return views, [facts for _, _, facts in items]
