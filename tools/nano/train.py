@@ -297,7 +297,7 @@ def stage_joint(a, tokenizer, fonts):
                 "crops": fixed(batches.crop_batches(tokenizer, fonts[w]), 999, 3)} for w in fonts}
 
     def evaluate():
-        out = {"text": text_evaluation(model, tokenizer, 50), **vision_evaluation(model, tokenizer, fonts, 64)}
+        out = {"text": text_evaluation(model, tokenizer, 40), **vision_evaluation(model, tokenizer, fonts, 48)}
         for w in held:
             for name, some in held[w].items():
                 good = []
