@@ -23,13 +23,18 @@ LAYERS = {
     "layers": ("Linear with LoRA, norms, LongRoPE, attention, projector", ["kernels"]),
     "models": ("what families share: `checkpoint/`, `decoder/`, `vit/` and the towers made of it, `conformer/`",
                ["layers", "io"]),
-    "models/phi4mm": ("a family: configuration, checkpoint layouts, processor, model", ["models", "media", "text"]),
-    "models/phi3v": ("a family: configuration, checkpoint, processor, image side of the model", ["models", "media", "text"]),
+    "models/family": ("what the engine asks of a family: one struct of functions", ["models", "media", "text"]),
+    "models/phi4mm": ("a family: configuration, checkpoint layouts, processor, model", ["models/family"]),
+    "models/phi3v": ("a family: configuration, checkpoint, processor, model", ["models/family"]),
+    "models/registry": ("the list of families", ["models/phi4mm", "models/phi3v"]),
     "request": ("messages and token-id lists, checked; bytes of media", ["io", "text"]),
-    "runtime": ("KV blocks, sampler, engine, session", ["models/phi4mm", "request"]),
+    "runtime": ("KV blocks, sampler, engine, session", ["models/registry", "request"]),
     "api": ("the installed C++ interface (`include/omniphi/`)", ["runtime"]),
     "cli": ("`main.cc` and one `cmd_<verb>.cc` a verb", ["api"]),
 }
+
+# Folders whose headers only they and these may include, though others could reach them.
+CLOSED = {"models/phi4mm": ["models/registry"], "models/phi3v": ["models/registry"]}
 
 # Third-party headers: where they may be included. Everything else goes through that layer's own headers.
 LIBRARIES = {
@@ -81,6 +86,8 @@ def include_errors(name, text):
             elif target_layer not in allowed:
                 errors.append(f'src/{name}: layer {layer} includes "{target}", but may only include: '
                               + ", ".join(sorted(allowed)))
+            elif target_layer in CLOSED and layer not in (target_layer, *CLOSED[target_layer]):
+                errors.append(f'src/{name}: "{target}" is a family\'s own; ask through models/family/family.h')
         else:
             for pattern, folders in LIBRARIES.items():
                 if re.match(pattern, target) and not any(layer == f or layer.startswith(f + "/") for f in folders):
@@ -99,7 +106,7 @@ def self_test():
     """A check that can't fail checks nothing."""
     bad = [("base/a.cc", '#include "tensor/dtype.h"\n'), ("models/decoder/a.cc", '#include "models/phi4mm/config.h"\n'),
            ("models/phi3v/a.cc", '#include "models/phi4mm/config.h"\n'),
-           ("layers/a.cc", "#include <png.h>\n"), ("text/a.cc", '#include "a.h"\n'), ("odd/a.cc", "")]
+           ("runtime/a.cc", '#include "models/phi4mm/model.h"\n'), ("layers/a.cc", "#include <png.h>\n"), ("text/a.cc", '#include "a.h"\n'), ("odd/a.cc", "")]
     good = [("models/phi4mm/a.cc", '#include "models/decoder/block.h"\n#include <vector>\n')]
     assert all(include_errors(*case) for case in bad), "check_layers.py misses a bad include"
     assert not any(include_errors(*case) for case in good), "check_layers.py refuses a good include"

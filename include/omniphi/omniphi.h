@@ -46,7 +46,7 @@ struct Request {
   std::string messages_json;    // not empty: a message list, and the three fields above must be empty
   std::string messages_folder;  // where relative paths of media in messages_json start
 
-  int max_image_crops = 0;  // 448x448 crops of an image at most; 0: the checkpoint's limit
+  int max_image_crops = 0;  // local crops of an image at most; 0: the checkpoint's own number
 };
 
 struct AnswerOptions {
@@ -86,7 +86,7 @@ struct Answer {
 // Log-probabilities of a whole prompt.
 struct Score {
   std::vector<int32_t> token_ids;  // expanded: a medium's id stands once for each of its tokens
-  std::vector<float> logprobs;     // one a token; the first is NaN, nothing comes before it
+  std::vector<float> logprobs;     // one a token; NaN for the first and for pictures' slots of negative id
 };
 
 // Receives text as it becomes certain, in whole UTF-8 characters. Returns false to stop the answer.

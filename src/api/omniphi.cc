@@ -75,7 +75,7 @@ Finish finish_of(FinishReason reason) {
 struct Model::State {
   State(const std::string& model, const LoadOptions& options) : session(model, engine_options(options)) {}
 
-  phi4mm::ModelInput prepare(const Request& request, std::vector<std::string>* warnings) const {
+  ModelInput prepare(const Request& request, std::vector<std::string>* warnings) const {
     const Prompt prompt = make_prompt(request);
     if (warnings != nullptr) *warnings = prompt.warnings;
     PrepareOptions options;
@@ -93,7 +93,7 @@ Model& Model::operator=(Model&&) noexcept = default;
 
 Answer Model::ask(const Request& request, const AnswerOptions& options, const TextCallback& on_text) {
   Answer answer;
-  const phi4mm::ModelInput input = state_->prepare(request, &answer.warnings);
+  const ModelInput input = state_->prepare(request, &answer.warnings);
   size_t told = 0;  // bytes of the answer that on_text has had
   GenerationCallback callback;
   if (on_text) {
@@ -118,7 +118,7 @@ Answer Model::ask(const Request& request, const AnswerOptions& options, const Te
 
 Score Model::score(const Request& request) {
   Score score;
-  phi4mm::ModelInput input = state_->prepare(request, nullptr);
+  ModelInput input = state_->prepare(request, nullptr);
   score.logprobs = state_->session.engine().score(input);
   score.token_ids = std::move(input.ids);
   return score;

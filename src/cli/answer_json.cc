@@ -5,7 +5,7 @@ namespace {
 
 double rate(double count, double seconds) { return seconds > 0 ? count / seconds : 0; }
 
-OrderedJson usage_json(const phi4mm::ModelInput& input, const Generation& generation) {
+OrderedJson usage_json(const ModelInput& input, const Generation& generation) {
   const auto prompt = static_cast<int64_t>(input.ids.size());
   const auto completion = static_cast<int64_t>(generation.token_ids.size());
   OrderedJson usage;
@@ -18,7 +18,7 @@ OrderedJson usage_json(const phi4mm::ModelInput& input, const Generation& genera
   return usage;
 }
 
-OrderedJson timings_json(const phi4mm::ModelInput& input, const Generation& generation) {
+OrderedJson timings_json(const ModelInput& input, const Generation& generation) {
   const Timings& timings = generation.timings;
   OrderedJson json;
   json["encode_seconds"] = json_double(timings.encode_seconds, "timings");
@@ -33,29 +33,30 @@ OrderedJson timings_json(const phi4mm::ModelInput& input, const Generation& gene
 
 }  // namespace
 
-OrderedJson answer_json(const phi4mm::ModelInput& input, const Generation& generation) {
+OrderedJson answer_json(const ModelInput& input, const Generation& generation) {
   OrderedJson json;
   json["text"] = generation.text;
   json["token_ids"] = generation.token_ids;
   json["logprobs"] = json_floats(generation.logprobs, "logprobs");
   json["prompt_token_ids"] = input.ids;
   json["finish_reason"] = finish_reason_name(generation.finish_reason);
-  json["input_mode"] = phi4mm::input_mode_name(input.mode);
+  json["input_mode"] = input_mode_name(input.mode);
   json["usage"] = usage_json(input, generation);
   json["timings"] = timings_json(input, generation);
   return json;
 }
 
-OrderedJson score_json(const phi4mm::ModelInput& input, const std::vector<float>& logprobs) {
+OrderedJson score_json(const ModelInput& input, const std::vector<float>& logprobs) {
   OrderedJson list = OrderedJson::array();
   list.push_back(nullptr);
   for (size_t i = 1; i < logprobs.size(); ++i) {
-    list.push_back(json_float(logprobs[i], "logprobs[" + std::to_string(i) + "]"));
+    const bool slot = input.ids[i] < 0;  // of a picture: no vocabulary holds it
+    list.push_back(slot ? OrderedJson(nullptr) : json_float(logprobs[i], "logprobs[" + std::to_string(i) + "]"));
   }
   OrderedJson json;
   json["token_ids"] = input.ids;
   json["logprobs"] = std::move(list);
-  json["input_mode"] = phi4mm::input_mode_name(input.mode);
+  json["input_mode"] = input_mode_name(input.mode);
   return json;
 }
 

@@ -14,7 +14,7 @@ using Action = std::function<int()>;
 
 // The command line's definition. Completions and the man page are made from the same object.
 struct Application {
-  CLI::App root{"Phi-4-multimodal on the CPU: text, images and audio in, text out.", "omniphi"};
+  CLI::App root{"Phi-4-multimodal and Phi-3.5-vision on the CPU: text, images and audio in, text out.", "omniphi"};
   Action action;
 };
 std::unique_ptr<Application> make_application();

@@ -28,7 +28,8 @@ struct Job {
   std::optional<Error> error;
   Prompt prompt;
   GenerationOptions generation;
-  phi4mm::ModelInput input;
+  PrepareOptions prepare;
+  ModelInput input;
   Generation answer;
 };
 
@@ -52,10 +53,15 @@ void print_job(const Job& job) {
   print_json_line(json);
 }
 
-int64_t max_tokens_of(const OrderedJson& value, const std::string& where) {
-  const bool good = value.is_number_integer() && value > 0 && value <= std::numeric_limits<int32_t>::max();
+// A count from 1 to `most` that a request may bring for itself.
+int64_t setting(const OrderedJson& request, const char* key, int64_t most, int64_t otherwise,
+                const std::string& where) {
+  if (!request.contains(key)) return otherwise;
+  const OrderedJson& value = request[key];
+  const bool good = value.is_number_integer() && value > 0 && value <= most;
   if (!good) {
-    throw Error(ErrorKind::kInput, where + ": max_tokens", show_json(nlohmann::json(value)), "a number of 1 or more");
+    throw Error(ErrorKind::kInput, where + ": " + key, show_json(nlohmann::json(value)),
+                "a number from 1 to " + std::to_string(most));
   }
   return value.get<int64_t>();
 }
@@ -85,29 +91,30 @@ class BatchRun {
   int64_t answered_ = 0, refused_ = 0;
 };
 
-// Takes `id` and `max_tokens` out of the request; what remains is a message list as --messages takes it.
+// Takes `id` and the settings out of the request; what remains is a message list as --messages takes it.
 void BatchRun::read_request(const std::string& line, Job* job) {
   const std::string where = name_ + ", line " + std::to_string(job->line);
-  const bool object = line[line.find_first_not_of(" \t")] == '{';
-  if (!object) {
-    job->prompt = parse_messages(line, where, folder_);
-    return;
+  OrderedJson request = parse_request_json(line, where);
+  if (request.is_object()) {
+    if (request.contains("id")) job->id = std::move(request["id"]);
+    GenerationOptions& generation = job->generation;
+    generation.max_tokens =
+        setting(request, "max_tokens", std::numeric_limits<int32_t>::max(), generation.max_tokens, where);
+    int& crops = job->prepare.max_image_crops;
+    crops = static_cast<int>(
+        setting(request, "max_image_crops", session_->family().max_crops(session_->config()), crops, where));
+    for (const char* key : {"id", "max_tokens", "max_image_crops"}) request.erase(key);
   }
-  parse_json(line, where, ErrorKind::kInput, kMaxMessageDepth);  // refuses keys that occur twice
-  OrderedJson request = OrderedJson::parse(line);
-  if (request.contains("id")) job->id = std::move(request["id"]);
-  if (request.contains("max_tokens")) job->generation.max_tokens = max_tokens_of(request["max_tokens"], where);
-  request.erase("id");
-  request.erase("max_tokens");
-  job->prompt = parse_messages(request.dump(), where, folder_);
+  job->prompt = request_prompt(request, where, folder_);
 }
 
 void BatchRun::prepare(const std::string& line, Job* job) {
   job->generation = setup_.generation;
+  job->prepare = setup_.prepare;
   try {
     read_request(line, job);
     report_warnings(job->prompt.warnings);
-    job->input = session_->prepare(job->prompt, setup_.prepare);
+    job->input = session_->prepare(job->prompt, job->prepare);
     job->prompt = Prompt{};
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::kInput) throw;
@@ -140,7 +147,7 @@ void BatchRun::answer_one(Job* job) {
 
 void BatchRun::answer() {
   std::vector<Job*> good;
-  std::vector<const phi4mm::ModelInput*> inputs;
+  std::vector<const ModelInput*> inputs;
   std::vector<GenerationOptions> options;
   for (Job& job : jobs_) {
     if (job.error) continue;

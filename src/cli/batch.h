@@ -33,8 +33,9 @@ struct BatchSetup {
   GenerationOptions generation;  // a request's own max_tokens goes before
 };
 
-// Reads a request a line, a list of messages or {"messages": [...], "tools": [...], "id": ANY, "max_tokens": N}, and
-// prints a line of JSON for each, in order, flushed: answer_json() behind the request's `id`, or
+// Reads a request a line, a list of messages or {"messages": [...], "tools": [...], "id": ANY, "max_tokens": N,
+// "max_image_crops": N}, and prints a line of JSON for each, in order, flushed: answer_json() behind the request's
+// `id`, or
 // {"id", "line", "error": {kind, where, found, expected, remedy}} where the request can't be answered. Lines of white
 // space are skipped. Up to `batch_size` requests run together; one that has come never waits for one that has not.
 // `open` makes the session, once the file is there. Returns 3 when a line was refused, else 0. Throws kInput when the

@@ -124,7 +124,7 @@ void Chat::take_turn(const std::string& text) {
 
 std::string Chat::answer(const Prompt& prompt) {
   InterruptGuard::take();
-  const phi4mm::ModelInput input = session_->prepare(prompt, setup_.prepare);
+  const ModelInput input = session_->prepare(prompt, setup_.prepare);
   size_t shown = 0;
   const Generation generation =
       session_->engine().generate(input, setup_.generation, [&](const GenerationEvent& event) {

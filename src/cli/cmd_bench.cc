@@ -16,8 +16,7 @@
 #include "cli/report.h"
 #include "cli/shipped_model.h"
 #include "io/model_path.h"
-#include "models/phi4mm/checkpoint/checkpoint.h"
-#include "models/phi4mm/model.h"
+#include "models/registry/registry.h"
 #include "runtime/engine.h"
 #include "text/tokenizer.h"
 
@@ -56,32 +55,38 @@ void check_flags(const BenchFlags& flags) {
   }
 }
 
-// Text ids that don't repeat: nothing about them is easy.
-phi4mm::ModelInput random_prompt(const phi4mm::Config& config, int64_t tokens) {
-  const int32_t below = std::min(config.image_token_id, config.audio_token_id);
-  phi4mm::ModelInput input;
+// Ids that don't repeat: nothing about them is easy. An image's id without its image is an embedding like any other.
+ModelInput random_prompt(const ModelConfig& config, int64_t tokens) {
+  ModelInput input;
   for (int64_t i = 0; i < tokens; ++i) {
     const double draw = uniform_from(philox(1, 0, static_cast<uint64_t>(i)));
-    input.ids.push_back(static_cast<int32_t>(draw * below));
+    input.ids.push_back(static_cast<int32_t>(draw * config.decoder.vocab_size));
   }
   return input;
 }
 
-// Every weight that a text token reads, and the keys and values before it.
-double bytes_of_token(const phi4mm::Checkpoint& checkpoint, const BenchFlags& flags, DType kv_dtype) {
-  double bytes = 0;
-  for (const phi4mm::TensorInfo& tensor : checkpoint.tensors()) {
-    if (tensor.expected.part == phi4mm::Part::kDecoder) bytes += static_cast<double>(tensor.view.bytes());
+// Every weight that a text token reads, and the keys and values before it. Of embeddings that aren't the head too it
+// reads one row.
+double bytes_of_token(const ModelCheckpoint& checkpoint, const BenchFlags& flags, DType kv_dtype) {
+  double bytes = 0, embeddings = 0;
+  bool tied = true;
+  for (const TensorInfo& tensor : checkpoint.tensors()) {
+    if (tensor.expected.part != Part::kDecoder) continue;
+    const auto size = static_cast<double>(tensor.view.bytes());
+    bytes += size;
+    if (tensor.expected.name == "model.embed_tokens.weight") embeddings = size;
+    if (tensor.expected.name == "lm_head.weight") tied = false;
   }
-  const phi4mm::DecoderConfig& d = checkpoint.config().decoder;
+  if (!tied) bytes -= embeddings;
+  const DecoderConfig& d = checkpoint.config().decoder;
   const double context = static_cast<double>(flags.prompt_tokens) + static_cast<double>(flags.answer_tokens) / 2;
   return bytes + context * 2.0 * d.num_layers * d.num_kv_heads * d.head_dim * static_cast<double>(dtype_size(kv_dtype));
 }
 
-double flops_of_prompt(const phi4mm::Config& config, int64_t tokens) {
+double flops_of_prompt(const ModelFamily& family, const ModelConfig& config, int64_t tokens) {
   PlanRequest request;
   request.text_tokens = tokens;
-  return total(make_plan(config, request).prefill_flops) / static_cast<double>(tokens);
+  return total(make_plan(family, config, request).prefill_flops) / static_cast<double>(tokens);
 }
 
 // Other work on the machine slows both sides, so both are measured in turns, and the best of each counts.
@@ -95,12 +100,13 @@ void measure_machine(ThreadPool* pool, BenchResult* result) {
 
 BenchResult measure(const BenchFlags& flags, const EngineOptions& options) {
   const std::filesystem::path folder = resolve_model(model_or_shipped(flags.engine.model));
-  const phi4mm::Checkpoint checkpoint = phi4mm::Checkpoint::open(folder);
-  report_warnings(checkpoint.warnings());
+  const ModelFamily& family = family_of_folder(folder);
+  const std::shared_ptr<const ModelCheckpoint> checkpoint = family.open(folder, {});
+  report_warnings(checkpoint->warnings());
   const Tokenizer tokenizer = Tokenizer::load(folder);
-  const phi4mm::Model model(checkpoint);
-  Engine engine(model, tokenizer, options);
-  const phi4mm::ModelInput input = random_prompt(checkpoint.config(), flags.prompt_tokens);
+  const std::unique_ptr<CausalModel> model = family.bind(*checkpoint);
+  Engine engine(*model, tokenizer, options);
+  const ModelInput input = random_prompt(checkpoint->config(), flags.prompt_tokens);
   GenerationOptions generation;
   generation.max_tokens = flags.answer_tokens;
   generation.ignore_eos = true;
@@ -108,8 +114,8 @@ BenchResult measure(const BenchFlags& flags, const EngineOptions& options) {
   BenchResult result;
   result.isa = isa_name(engine.isa());
   result.threads = engine.threads();
-  result.prefill_flops_per_token = flops_of_prompt(checkpoint.config(), flags.prompt_tokens);
-  result.decode_bytes_per_token = bytes_of_token(checkpoint, flags, options.kv_dtype);
+  result.prefill_flops_per_token = flops_of_prompt(family, checkpoint->config(), flags.prompt_tokens);
+  result.decode_bytes_per_token = bytes_of_token(*checkpoint, flags, options.kv_dtype);
   ThreadPool pool(options.threads);
   for (int run = 0; run <= flags.repeat; ++run) {
     measure_machine(&pool, &result);

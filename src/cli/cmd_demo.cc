@@ -54,7 +54,7 @@ std::string trimmed(const std::string& text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-std::string token_counts(const phi4mm::ModelInput& input) {
+std::string token_counts(const ModelInput& input) {
   const int64_t image = input.image_tokens(), audio = input.audio_tokens();
   std::string counts = std::to_string(static_cast<int64_t>(input.ids.size()) - image - audio) + " text";
   if (image > 0) counts += ", " + std::to_string(image) + " image";
@@ -62,7 +62,7 @@ std::string token_counts(const phi4mm::ModelInput& input) {
   return counts;
 }
 
-std::string summary_of(const phi4mm::ModelInput& input, const Generation& answer) {
+std::string summary_of(const ModelInput& input, const Generation& answer) {
   const Timings& timings = answer.timings;
   char line[200];
   std::snprintf(line, sizeof line, "%zu prompt tokens (%s) read in %.3f s, %zu tokens answered in %.3f s",
@@ -112,7 +112,7 @@ bool Demo::ask(const DemoQuestion& question) {
     if (pictures_.fine()) room.rows = kFineRows;
     pictures_.show(image, room);
   };
-  const phi4mm::ModelInput input = session_->prepare(prompt, prepare);
+  const ModelInput input = session_->prepare(prompt, prepare);
   if (question.audio) show_audio(media.back());
 
   GenerationOptions generation;

@@ -6,6 +6,7 @@
 #include "cli/shipped_model.h"
 #include "io/model_path.h"
 #include "io/reasons.h"
+#include "models/registry/registry.h"
 
 namespace omniphi::cli {
 namespace {
@@ -27,13 +28,14 @@ OrderedJson refusal_json(const RefusedError& error) {
 int inspect(const InspectFlags& flags) {
   const std::filesystem::path folder = resolve_model(model_or_shipped(flags.model));
   try {
-    const phi4mm::Checkpoint checkpoint = phi4mm::Checkpoint::open(folder);
+    const ModelFamily& family = family_of_folder(folder);
+    const std::shared_ptr<const ModelCheckpoint> checkpoint = family.open(folder, {});
     if (flags.json) {
       OrderedJson json{{"accepted", true}};
-      json.update(inspect_json(checkpoint));
+      json.update(inspect_json(family, *checkpoint));
       print_json_line(json);
     } else {
-      print_inspection(checkpoint, std::cout);
+      print_inspection(family, *checkpoint, std::cout);
     }
     return 0;
   } catch (const RefusedError& error) {
@@ -48,7 +50,7 @@ void add_inspect(CLI::App* root, Action* action) {
   auto flags = std::make_shared<InspectFlags>();
   CLI::App* verb = add_verb(root, "inspect", "Print what a model folder holds, or every reason why it is refused",
                             "  omniphi inspect --model microsoft/Phi-4-multimodal-instruct\n"
-                            "  omniphi inspect ./phi4mm --json\n"
+                            "  omniphi inspect microsoft/Phi-3.5-vision-instruct --json\n"
                             "Reads no weights. A refused checkpoint exits 4.");
   verb->add_option("model,--model,-m", flags->model,
                    "Model folder, or a repository id that is looked up in the Hugging Face cache (HF_HOME); default: "

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "cli/app.h"
+#include "cli/plan/comparison.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/plan_output.h"
 #include "cli/report.h"
@@ -12,9 +13,7 @@
 #include "io/json.h"
 #include "io/model_path.h"
 #include "media/image_decode.h"
-#include "models/phi4mm/checkpoint/checkpoint.h"
-#include "models/phi4mm/checkpoint/synth.h"
-#include "models/phi4mm/processor/audio_processor.h"
+#include "models/registry/registry.h"
 #include "request/media_source.h"
 
 namespace omniphi::cli {
@@ -27,9 +26,14 @@ struct PlanMedium {
   std::string text;
 };
 
+// What is planned for: a model's folder or a preset.
+struct PlanSubject {
+  bool preset = false;
+  std::string name;
+};
+
 struct PlanFlags {
-  std::string model;
-  std::string preset = "phi4mm";
+  std::vector<PlanSubject> subjects;  // in the order of the command line
   std::vector<PlanMedium> media;
   PlanRequest request;
   double memory_gib = 0;
@@ -52,7 +56,7 @@ PlannedImage parse_size(const std::string& text) {
   return image;
 }
 
-PlannedAudio parse_seconds(const std::string& text) {
+PlannedAudio parse_seconds(const ModelFamily& family, const std::string& text) {
   PlannedAudio audio;
   audio.name = text + " s";
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), audio.seconds);
@@ -61,34 +65,42 @@ PlannedAudio parse_seconds(const std::string& text) {
       audio.seconds > kLongest) {
     throw Error(ErrorKind::kUsage, "--audio-seconds", show_text(text), "seconds above 0, at most 14400");
   }
-  audio.tokens = phi4mm::audio_token_count_for_seconds(audio.seconds);
+  if (family.audio_tokens != nullptr) audio.tokens = family.audio_tokens(audio.seconds);
   return audio;
 }
 
-void add_medium(const PlanMedium& medium, PlanRequest* request) {
+PlannedAudio read_audio(const ModelFamily& family, const std::string& path) {
+  if (family.process_audio == nullptr) return {path, 0, 0};  // make_plan() refuses it
+  const std::string bytes = load_media(media_from_path(MediaKind::kAudio, path));
+  AudioRequest request;
+  request.bytes = bytes;
+  request.name = path;
+  request.max_bytes = max_media_bytes(MediaKind::kAudio);
+  const AudioInput audio = family.process_audio(request);
+  return {path, audio.seconds, audio.num_tokens};
+}
+
+void add_medium(const ModelFamily& family, const PlanMedium& medium, PlanRequest* request) {
   switch (medium.kind) {
     case PlanMedium::Kind::kImageSize:
       request->images.push_back(parse_size(medium.text));
       break;
     case PlanMedium::Kind::kAudioSeconds:
-      request->audios.push_back(parse_seconds(medium.text));
+      request->audios.push_back(parse_seconds(family, medium.text));
       break;
     case PlanMedium::Kind::kImageFile: {
       const Image image = decode_image(load_media(media_from_path(MediaKind::kImage, medium.text)), medium.text);
       request->images.push_back({medium.text, image.width, image.height});
       break;
     }
-    case PlanMedium::Kind::kAudioFile: {
-      const phi4mm::AudioInput audio =
-          phi4mm::process_audio(load_media(media_from_path(MediaKind::kAudio, medium.text)), medium.text);
-      request->audios.push_back({medium.text, audio.seconds, audio.num_tokens});
+    case PlanMedium::Kind::kAudioFile:
+      request->audios.push_back(read_audio(family, medium.text));
       break;
-    }
   }
 }
 
-int plan(const PlanFlags& flags) {
-  PlanRequest request = flags.request;
+void check_flags(const PlanFlags& flags) {
+  const PlanRequest& request = flags.request;
   if (request.text_tokens < 0) {
     throw Error(ErrorKind::kUsage, "--text-tokens", std::to_string(request.text_tokens), "0 or more");
   }
@@ -101,24 +113,64 @@ int plan(const PlanFlags& flags) {
   if (!(flags.memory_gib >= 0 && flags.memory_gib < 1e6)) {
     throw Error(ErrorKind::kUsage, "--memory-gib", std::to_string(flags.memory_gib), "0 or more");
   }
-  request.memory_bytes = static_cast<int64_t>(flags.memory_gib * 0x1p30);
-  phi4mm::Config config;
-  if (flags.model.empty()) {
-    config = phi4mm::preset_config(flags.preset);
+}
+
+NamedPlan plan_for(const PlanSubject& subject, const PlanFlags& flags) {
+  NamedPlan result;
+  const ModelFamily* family = nullptr;
+  ModelConfig config;
+  if (subject.preset) {
+    result.name = "preset " + subject.name;
+    family = &family_of_preset(subject.name);
+    config = family->preset(subject.name);
   } else {
-    phi4mm::ConfigReport report = phi4mm::open_config(resolve_model(model_or_shipped(flags.model)));
+    result.name = subject.name;
+    const std::filesystem::path folder = resolve_model(model_or_shipped(subject.name));
+    family = &family_of_folder(folder);
+    ConfigReport report = family->open_config(folder);
     report_warnings(report.warnings);
     config = std::move(report.config);
   }
-  for (const PlanMedium& medium : flags.media) add_medium(medium, &request);
-  const std::string name = flags.model.empty() ? "preset " + flags.preset : flags.model;
-  const Plan result = make_plan(config, request);
+  result.request = flags.request;
+  result.request.memory_bytes = static_cast<int64_t>(flags.memory_gib * 0x1p30);
+  for (const PlanMedium& medium : flags.media) add_medium(*family, medium, &result.request);
+  result.plan = make_plan(*family, config, result.request);
+  return result;
+}
+
+int plan(const PlanFlags& flags) {
+  check_flags(flags);
+  std::vector<PlanSubject> subjects = flags.subjects;
+  if (subjects.empty()) subjects.push_back({true, std::string(model_families().front()->presets.front())});
+  std::vector<NamedPlan> plans;
+  for (const PlanSubject& subject : subjects) plans.push_back(plan_for(subject, flags));
+  if (plans.size() > 1) {
+    if (flags.json) {
+      print_json_line(comparison_json(plans));
+    } else {
+      print_comparison(plans, std::cout);
+    }
+    return 0;
+  }
+  const NamedPlan& only = plans.front();
   if (flags.json) {
-    print_json_line(plan_json(name, request, result));
+    print_json_line(plan_json(only.name, only.request, only.plan));
   } else {
-    print_plan(name, request, result, std::cout);
+    print_plan(only.name, only.request, only.plan, std::cout);
   }
   return 0;
+}
+
+void add_subject_option(CLI::App* verb, PlanFlags* flags, bool preset, const char* name, const std::string& help,
+                        const char* type) {
+  verb->add_option_function<std::string>(
+          name,
+          [flags, preset](const std::string& text) {
+            flags->subjects.push_back({preset, text});
+          },
+          help)
+      ->trigger_on_parse()
+      ->type_name(type);
 }
 
 void add_medium_option(CLI::App* verb, PlanFlags* flags, PlanMedium::Kind kind,
@@ -143,14 +195,13 @@ void add_plan(CLI::App* root, Action* action) {
                             "  omniphi plan --image-size 1344x1792\n"
                             "  omniphi plan --image-size 2688x2688 --audio-seconds 30 --max-image-crops 9 --json\n"
                             "  omniphi plan --model ./phi4mm --image receipt.jpg --audio question.m4a\n"
+                            "  omniphi plan --preset phi4mm --preset phi3.5v --image-size 1344x1792   (side by side)\n"
                             "Needs only the configuration; without --model that of the released model.");
-  CLI::Option* model =
-      verb->add_option("--model,-m", flags->model, "Folder, repository id or nano; only its configuration is read")
-          ->type_name("MODEL");
-  verb->add_option("--preset", flags->preset, "Built-in configuration")
-      ->excludes(model)
-      ->capture_default_str()
-      ->type_name("NAME");
+  add_subject_option(verb, flags.get(), false, "--model,-m",
+                     "Folder, repository id or nano; only its configuration is read (repeatable: side by side)",
+                     "MODEL");
+  add_subject_option(verb, flags.get(), true, "--preset", "Built-in configuration: " + preset_names() + " (repeatable)",
+                     "NAME");
   add_medium_option(verb, flags.get(), PlanMedium::Kind::kImageSize, {"--image-size", "WxH"});
   add_medium_option(verb, flags.get(), PlanMedium::Kind::kImageFile, {"--image", "FILE"});
   add_medium_option(verb, flags.get(), PlanMedium::Kind::kAudioSeconds, {"--audio-seconds", "S"});
@@ -159,7 +210,8 @@ void add_plan(CLI::App* root, Action* action) {
   verb->add_option("--text-tokens", request.text_tokens, "Text tokens of the prompt")
       ->capture_default_str()
       ->type_name("N");
-  verb->add_option("--max-image-crops", request.max_crops, "Crop limit to plan with (default: the checkpoint's)")
+  verb->add_option("--max-image-crops", request.max_crops,
+                   "Crop limit to plan with (default: the checkpoint's own number)")
       ->type_name("N");
   verb->add_option("--context", request.context_tokens, "Context to size the KV cache for (default: the model's limit)")
       ->type_name("N");

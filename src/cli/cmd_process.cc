@@ -12,7 +12,7 @@
 #include "cli/shipped_model.h"
 #include "io/model_path.h"
 #include "io/safetensors_writer.h"
-#include "models/phi4mm/checkpoint/checkpoint.h"
+#include "models/registry/registry.h"
 #include "runtime/prepare.h"
 
 namespace omniphi::cli {
@@ -34,7 +34,8 @@ int process(const ProcessFlags& flags) {
   const Prompt prompt = make_prompt(flags.input);
   report_warnings(prompt.warnings);
   const std::filesystem::path folder = resolve_model(model_or_shipped(flags.model));
-  const phi4mm::ConfigReport report = phi4mm::open_config(folder);
+  const ModelFamily& family = family_of_folder(folder);
+  const ConfigReport report = family.open_config(folder);
   report_warnings(report.warnings);
   const Tokenizer tokenizer = Tokenizer::load(folder);
 
@@ -42,13 +43,13 @@ int process(const ProcessFlags& flags) {
   prepare.max_image_crops = flags.input.max_image_crops;
   prepare.reference_media = flags.input.reference_media;
   prepare.progress = report_progress;
-  const phi4mm::ModelInput input = prepare_input(report.config, tokenizer, prompt, prepare);
+  const ModelInput input = prepare_input(family, report.config, tokenizer, prompt, prepare);
   const ProcessedTensors tensors(input);
-  write_safetensors(flags.out, tensors.views(), {{"input_mode", phi4mm::input_mode_name(input.mode)}});
+  write_safetensors(flags.out, tensors.views(), {{"input_mode", input_mode_name(input.mode)}});
 
   OrderedJson summary;
   summary["out"] = flags.out;
-  summary["input_mode"] = phi4mm::input_mode_name(input.mode);
+  summary["input_mode"] = input_mode_name(input.mode);
   for (const NamedView& tensor : tensors.views()) {
     summary["tensors"][tensor.name] =
         OrderedJson{{"shape", tensor.view.shape.extents()}, {"dtype", dtype_name(tensor.view.dtype)}};
@@ -57,7 +58,7 @@ int process(const ProcessFlags& flags) {
     print_json_line(summary);
     return 0;
   }
-  std::cout << flags.out << ": input mode " << phi4mm::input_mode_name(input.mode) << "\n";
+  std::cout << flags.out << ": input mode " << input_mode_name(input.mode) << "\n";
   for (const NamedView& tensor : tensors.views()) {
     std::cout << "  " << tensor.name << " " << tensor.view.shape.to_string() << " " << dtype_name(tensor.view.dtype)
               << "\n";

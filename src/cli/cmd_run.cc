@@ -45,7 +45,7 @@ std::string model_of(const RunFlags& flags) {
   return model;
 }
 
-void check_stop_ids(const GenerationOptions& options, const phi4mm::Config& config) {
+void check_stop_ids(const GenerationOptions& options, const ModelConfig& config) {
   for (const int32_t id : options.stop_token_ids) {
     if (id < config.decoder.vocab_size) continue;
     throw Error(ErrorKind::kInput, "--stop-token-id", std::to_string(id),
@@ -84,7 +84,7 @@ int run_lines(const RunFlags& flags, const EngineOptions& engine, const Generati
   });
 }
 
-void print_summary(const phi4mm::ModelInput& input, const Generation& generation) {
+void print_summary(const ModelInput& input, const Generation& generation) {
   const Timings& timings = generation.timings;
   char line[200];
   std::snprintf(line, sizeof line, "%zu prompt tokens in %.2f s, %zu tokens in %.2f s (%s)", input.ids.size(),
@@ -115,7 +115,7 @@ int run(const RunFlags& flags) {
   check_stop_ids(options, session.config());
   PrepareOptions prepare = prepare_options(flags);
   if (!flags.json) prepare.see_image = [&pictures](const Image& image) { pictures.show(image); };
-  const phi4mm::ModelInput input = session.prepare(prompt, prepare);
+  const ModelInput input = session.prepare(prompt, prepare);
   size_t shown = 0;
   GenerationCallback callback;
   if (!flags.json && !flags.no_stream) {

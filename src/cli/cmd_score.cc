@@ -44,19 +44,22 @@ std::string shown_token(const Tokenizer& tokenizer, int32_t id) {
   return json_line(std::string(tokenizer.token_bytes(id)));
 }
 
-void print_table(const Session& session, const phi4mm::ModelInput& input, const std::vector<float>& logprobs) {
+void print_table(const Session& session, const ModelInput& input, const std::vector<float>& logprobs) {
   double sum = 0;
+  int64_t count = 0;
   for (size_t i = 0; i < input.ids.size(); ++i) {
-    if (i == 0) {
-      std::printf("%7zu %7d %12s  ", i, input.ids[i], "");
+    const int32_t id = input.ids[i];
+    if (i == 0 || id < 0) {
+      std::printf("%7zu %7d %12s  ", i, id, "");
     } else {
-      sum += logprobs[i];
-      std::printf("%7zu %7d %12.6f  ", i, input.ids[i], static_cast<double>(logprobs[i]));
+      sum += static_cast<double>(logprobs[i]);
+      ++count;
+      std::printf("%7zu %7d %12.6f  ", i, id, static_cast<double>(logprobs[i]));
     }
-    std::printf("%s\n", shown_token(session.tokenizer(), input.ids[i]).c_str());
+    std::printf("%s\n", id < 0 ? "(picture)" : shown_token(session.tokenizer(), id).c_str());
   }
-  const auto scored = static_cast<double>(input.ids.size() - 1);
-  std::printf("%zu tokens, input mode %s", input.ids.size(), phi4mm::input_mode_name(input.mode));
+  const auto scored = static_cast<double>(count);
+  std::printf("%zu tokens, input mode %s", input.ids.size(), input_mode_name(input.mode));
   if (scored > 0) {
     std::printf(", sum %.6f, mean %.6f, perplexity %.4f", sum, sum / scored, std::exp(-sum / scored));
   }
@@ -77,7 +80,7 @@ int score(const ScoreFlags& flags) {
   // A conversation that ends with an answer is scored as it stands; otherwise as `run` would send it.
   prepare.add_generation_prompt = prompt.messages.empty() || prompt.messages.back().role != "assistant";
   prepare.progress = report_progress;
-  const phi4mm::ModelInput input = session.prepare(prompt, prepare);
+  const ModelInput input = session.prepare(prompt, prepare);
 
   ScoreOptions scoring;
   if (flags.as_generated) {
@@ -102,13 +105,14 @@ int score(const ScoreFlags& flags) {
 
 void add_score(CLI::App* root, Action* action) {
   auto flags = std::make_shared<ScoreFlags>();
-  CLI::App* verb = add_verb(
-      root, "score", "Print the log-probability of every token of a given sequence",
-      "  omniphi score --model ./phi4mm --token-ids ids.json --json\n"
-      "  omniphi score --model ./phi4mm --image chart.png --messages conversation.json\n"
-      "  omniphi score --model ./phi4mm --token-ids ids.json --as-generated --prompt-tokens 812 --json\n"
-      "A message list that ends with an assistant's message is scored as it stands and closed by <|endoftext|>; any "
-      "other input as omniphi run would send it.");
+  CLI::App* verb =
+      add_verb(root, "score", "Print the log-probability of every token of a given sequence",
+               "  omniphi score --model ./phi4mm --token-ids ids.json --json\n"
+               "  omniphi score --model ./phi4mm --image chart.png --messages conversation.json\n"
+               "  omniphi score --model ./phi4mm --token-ids ids.json --as-generated --prompt-tokens 812 --json\n"
+               "A message list that ends with an assistant's message is scored as it stands and closed as the template "
+               "closes it; any "
+               "other input as omniphi run would send it.");
   add_model_flag(verb, &flags->engine.model);
   add_input_flags(verb, &flags->input);
   add_engine_flags(verb, &flags->engine);

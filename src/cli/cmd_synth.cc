@@ -1,4 +1,5 @@
 // omniphi synth: a checkpoint of random weights.
+#include <algorithm>
 #include <iostream>
 
 #include "base/error.h"
@@ -7,7 +8,7 @@
 #include "cli/json_out.h"
 #include "cli/report.h"
 #include "io/json.h"
-#include "models/phi4mm/checkpoint/synth.h"
+#include "models/registry/registry.h"
 
 namespace omniphi::cli {
 namespace {
@@ -32,15 +33,19 @@ DType dtype_of(const std::string& name) {
   throw Error(ErrorKind::kUsage, "--dtype", show_text(name), "bf16, fp16 or fp32");
 }
 
-phi4mm::SynthOptions synth_options(const SynthFlags& flags) {
-  phi4mm::SynthOptions options;
-  options.fill = flags.sparse ? phi4mm::Fill::kSparse : phi4mm::Fill::kRandom;
+SynthRequest synth_request(const ModelFamily& family, const SynthFlags& flags) {
+  SynthRequest request;
+  request.preset = flags.preset;
+  request.layout = flags.layout;
+  if (std::find(family.layouts.begin(), family.layouts.end(), flags.layout) == family.layouts.end()) {
+    std::string known;
+    for (const std::string_view layout : family.layouts) known += (known.empty() ? "" : " or ") + std::string(layout);
+    throw Error(ErrorKind::kUsage, "--layout", show_text(flags.layout), known + ", the layouts of " + family.title);
+  }
+  SynthFileOptions& options = request.files;
+  options.fill = flags.sparse ? Fill::kSparse : Fill::kRandom;
   options.seed = flags.seed;
   options.dtype = dtype_of(flags.dtype);
-  if (flags.layout != "original" && flags.layout != "native") {
-    throw Error(ErrorKind::kUsage, "--layout", show_text(flags.layout), "original or native");
-  }
-  options.layout = flags.layout == "native" ? phi4mm::Layout::kNative : phi4mm::Layout::kOriginal;
   if (!(flags.shard_gb > 0 && flags.shard_gb <= 1e6)) {
     throw Error(ErrorKind::kUsage, "--shard-gb", std::to_string(flags.shard_gb), "above 0");
   }
@@ -50,14 +55,14 @@ phi4mm::SynthOptions synth_options(const SynthFlags& flags) {
   }
   options.threads = flags.threads;
   options.tokenizer = flags.tokenizer;
-  return options;
+  return request;
 }
 
 int synth(const SynthFlags& flags) {
-  const phi4mm::SynthOptions options = synth_options(flags);
-  const phi4mm::Config config = phi4mm::preset_config(flags.preset);
+  const ModelFamily& family = family_of_preset(flags.preset);
+  const SynthRequest request = synth_request(family, flags);
   report_progress("writing " + flags.out);
-  const phi4mm::SynthSummary summary = phi4mm::synthesize(config, flags.out, options);
+  const SynthSummary summary = family.synthesize(request, flags.out);
   if (flags.json) {
     print_json_line(OrderedJson{{"out", flags.out},
                                 {"tensors", summary.tensors},
@@ -78,16 +83,19 @@ void add_synth(CLI::App* root, Action* action) {
   CLI::App* verb =
       add_verb(root, "synth", "Write a checkpoint that nobody has trained, with the released names and shapes",
                "  omniphi synth --preset phi4mm --out random            (11 GB)\n"
-               "  omniphi synth --preset phi4mm --out shapes --sparse   (names and shapes; takes no room on disk)\n"
+               "  omniphi synth --preset phi3.5v --out shapes --sparse  (names and shapes; takes no room on disk)\n"
                "  omniphi synth --preset tiny --layout native --dtype fp32 --seed 7 --out tiny");
-  verb->add_option("--preset", flags->preset, "phi4mm (the release) or tiny")->capture_default_str()->type_name("NAME");
+  verb->add_option("--preset", flags->preset, "Built-in sizes: " + preset_names())
+      ->capture_default_str()
+      ->type_name("NAME");
   verb->add_option("--out,-o", flags->out, "Folder to write; it must be empty or not exist")
       ->required()
       ->type_name("DIR");
   add_seed_flag(verb, &flags->seed, "Seed of the weights (default 0)");
   verb->add_flag("--sparse", flags->sparse, "Zeros that take no room on disk instead of random weights");
   verb->add_option("--dtype", flags->dtype, "Type of the weights")->capture_default_str()->type_name("bf16|fp16|fp32");
-  verb->add_option("--layout", flags->layout, "Names as in the original release or as transformers writes them")
+  verb->add_option("--layout", flags->layout,
+                   "Names as in the original release, or as transformers writes them (native: Phi-4-multimodal alone)")
       ->capture_default_str()
       ->type_name("original|native");
   verb->add_option("--tokenizer", flags->tokenizer, "Folder to copy tokenizer files from (default: a synthetic one)")

@@ -28,7 +28,7 @@ std::string encode_line(const Tokenizer& tokenizer, const nlohmann::json& line, 
   if (special) {
     tokenizer.encode_special(text, &ids);
   } else {
-    tokenizer.encode(text, &ids);
+    tokenizer.encode_specials_as_text(text, &ids);
   }
   std::string out = "[";
   for (size_t i = 0; i < ids.size(); ++i) {

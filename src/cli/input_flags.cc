@@ -42,8 +42,9 @@ std::vector<MediaSource> media_of_flags(const InputFlags& flags) {
 
 void add_media_flags(CLI::App* verb, InputFlags* flags) {
   verb->add_option("--max-image-crops", flags->max_image_crops,
-                   "Most crops of 448x448 that an image is cut into, 1 to 36 (default: the checkpoint's limit). The "
-                   "biggest lever on an image's cost")
+                   "Most crops that an image is cut into beside its global view: Phi-4-multimodal 1 to 36 of 448x448, "
+                   "Phi-3.5-vision 1 to 16 of 336x336 (default: the checkpoint's own number). The biggest lever on an "
+                   "image's cost")
       ->type_name("N");
   verb->add_flag("--reference-media", flags->reference_media,
                  "Decode media as the reference does: EXIF orientation ignored, alpha dropped, sample rates divided by "

@@ -4,6 +4,8 @@
 #include <cstdio>
 #include <map>
 #include <ostream>
+#include <utility>
+#include <vector>
 
 namespace omniphi::cli {
 namespace {
@@ -13,9 +15,9 @@ struct PartSummary {
   std::map<std::string, int64_t> dtypes;                       // tensors of each
 };
 
-std::array<PartSummary, phi4mm::kNumParts> summarise(const phi4mm::Checkpoint& checkpoint) {
-  std::array<PartSummary, phi4mm::kNumParts> parts;
-  for (const phi4mm::TensorInfo& tensor : checkpoint.tensors()) {
+std::array<PartSummary, kNumParts> summarise(const ModelCheckpoint& checkpoint) {
+  std::array<PartSummary, kNumParts> parts;
+  for (const TensorInfo& tensor : checkpoint.tensors()) {
     PartSummary& part = parts[static_cast<size_t>(tensor.expected.part)];
     ++part.tensors;
     part.parameters += tensor.expected.shape.count();
@@ -26,7 +28,7 @@ std::array<PartSummary, phi4mm::kNumParts> summarise(const phi4mm::Checkpoint& c
   return parts;
 }
 
-PartSummary sum_of(const std::array<PartSummary, phi4mm::kNumParts>& parts) {
+PartSummary sum_of(const std::array<PartSummary, kNumParts>& parts) {
   PartSummary sum;
   for (const PartSummary& part : parts) {
     sum.tensors += part.tensors;
@@ -67,86 +69,113 @@ void print_list(std::ostream& out, const std::vector<std::string>& list, const c
   for (const std::string& entry : list) out << "  " << entry << "\n";
 }
 
-void print_sizes(std::ostream& out, const phi4mm::Config& config) {
-  const phi4mm::DecoderConfig& d = config.decoder;
+// The ids that a prompt of the family needs besides text.
+std::vector<std::pair<const char*, int32_t>> special_ids(const ModelConfig& config) {
+  std::vector<std::pair<const char*, int32_t>> ids;
+  if (config.bos_token_id > 0) ids.emplace_back("begin", config.bos_token_id);
+  if (config.image_token_id > 0) ids.emplace_back("image", config.image_token_id);
+  if (config.audio_token_id > 0) ids.emplace_back("audio", config.audio_token_id);
+  return ids;
+}
+
+void print_sizes(std::ostream& out, const ModelFamily& family, const ModelConfig& config) {
+  const DecoderConfig& d = config.decoder;
+  const VisionConfig& v = config.vision;
   out << "decoder: " << d.num_layers << " layers, hidden " << d.hidden_size << ", heads " << d.num_heads
       << " (keys and values " << d.num_kv_heads << ") of " << d.head_dim << ", MLP " << d.intermediate_size
-      << ", vocabulary " << d.vocab_size << "\nLoRA: vision rank " << d.vision_lora.rank << " scale "
-      << d.vision_lora.scale() << ", speech rank " << d.speech_lora.rank << " scale " << d.speech_lora.scale()
-      << "\nvision: " << config.vision.num_layers << " SigLIP blocks (the last is never run), width "
-      << config.vision.hidden_size << ", heads " << config.vision.num_heads << ", at most " << config.vision.max_crops
-      << " crops of " << config.vision.image_size << "\naudio: " << config.audio.num_blocks
-      << " Conformer blocks, width " << config.audio.attention_dim << ", heads " << config.audio.num_heads
-      << "\ncontext: " << d.max_position_embeddings << " tokens, long LongRoPE factors beyond "
-      << d.original_max_position_embeddings << "\nspecial ids: image " << config.image_token_id << ", audio "
-      << config.audio_token_id << ", stop";
+      << ", vocabulary " << d.vocab_size << "\n";
+  if (d.vision_lora.rank > 0) {
+    out << "LoRA: vision rank " << d.vision_lora.rank << " scale " << d.vision_lora.scale() << ", speech rank "
+        << d.speech_lora.rank << " scale " << d.speech_lora.scale() << "\n";
+  }
+  out << "vision: " << v.num_layers << " " << family.vision_tower << " blocks (the last is never run), width "
+      << v.hidden_size << ", heads " << v.num_heads << ", " << v.max_crops << " crops of " << v.image_size
+      << " unless a request says otherwise (1 to " << family.max_crops(config) << ")\n";
+  if (config.hears()) {
+    out << "audio: " << config.audio.num_blocks << " Conformer blocks, width " << config.audio.attention_dim
+        << ", heads " << config.audio.num_heads << "\n";
+  }
+  out << "context: " << d.max_position_embeddings << " tokens, long LongRoPE factors beyond "
+      << d.original_max_position_embeddings << "\n";
+  if (d.sliding_window > 0) out << "sliding window: " << d.sliding_window << " keys before the query's own\n";
+  out << "special ids:";
+  for (const auto& [name, id] : special_ids(config)) out << " " << name << " " << id << ",";
+  out << " stop";
   for (const int32_t id : config.eos_token_ids) out << " " << id;
   out << "\n";
 }
 
-OrderedJson sizes_json(const phi4mm::Config& config) {
-  const phi4mm::DecoderConfig& d = config.decoder;
-  return OrderedJson{{"decoder",
-                      {{"layers", d.num_layers},
-                       {"hidden_size", d.hidden_size},
-                       {"heads", d.num_heads},
-                       {"kv_heads", d.num_kv_heads},
-                       {"head_dim", d.head_dim},
-                       {"intermediate_size", d.intermediate_size},
-                       {"vocab_size", d.vocab_size},
-                       {"vision_lora", {{"rank", d.vision_lora.rank}, {"scale", d.vision_lora.scale()}}},
-                       {"speech_lora", {{"rank", d.speech_lora.rank}, {"scale", d.speech_lora.scale()}}}}},
-                     {"vision",
-                      {{"layers", config.vision.num_layers},
-                       {"hidden_size", config.vision.hidden_size},
-                       {"heads", config.vision.num_heads},
-                       {"max_crops", config.vision.max_crops}}},
-                     {"audio",
-                      {{"blocks", config.audio.num_blocks},
-                       {"width", config.audio.attention_dim},
-                       {"heads", config.audio.num_heads}}}};
+OrderedJson sizes_json(const ModelConfig& config) {
+  const DecoderConfig& d = config.decoder;
+  OrderedJson sizes{{"decoder",
+                     {{"layers", d.num_layers},
+                      {"hidden_size", d.hidden_size},
+                      {"heads", d.num_heads},
+                      {"kv_heads", d.num_kv_heads},
+                      {"head_dim", d.head_dim},
+                      {"intermediate_size", d.intermediate_size},
+                      {"vocab_size", d.vocab_size}}},
+                    {"vision",
+                     {{"layers", config.vision.num_layers},
+                      {"hidden_size", config.vision.hidden_size},
+                      {"heads", config.vision.num_heads},
+                      {"max_crops", config.vision.max_crops}}}};
+  if (d.vision_lora.rank > 0) {
+    sizes["decoder"]["vision_lora"] = {{"rank", d.vision_lora.rank}, {"scale", d.vision_lora.scale()}};
+    sizes["decoder"]["speech_lora"] = {{"rank", d.speech_lora.rank}, {"scale", d.speech_lora.scale()}};
+  }
+  if (config.hears()) {
+    sizes["audio"] = {
+        {"blocks", config.audio.num_blocks}, {"width", config.audio.attention_dim}, {"heads", config.audio.num_heads}};
+  }
+  return sizes;
 }
 
 }  // namespace
 
-OrderedJson inspect_json(const phi4mm::Checkpoint& checkpoint) {
-  const phi4mm::Config& config = checkpoint.config();
+OrderedJson inspect_json(const ModelFamily& family, const ModelCheckpoint& checkpoint) {
+  const ModelConfig& config = checkpoint.config();
   const auto parts = summarise(checkpoint);
   OrderedJson json;
   json["folder"] = checkpoint.folder().string();
-  json["layout"] = phi4mm::layout_name(checkpoint.layout());
+  json["family"] = family.title;
+  json["layout"] = checkpoint.layout_name();
   json["files"] = OrderedJson::array();
-  for (const phi4mm::FileInfo& file : checkpoint.files()) {
+  for (const FileInfo& file : checkpoint.files()) {
     json["files"].push_back(
         OrderedJson{{"path", file.path.string()}, {"bytes", file.bytes}, {"tensors", file.tensors}});
   }
   for (size_t i = 0; i < parts.size(); ++i) {
-    json["parts"][phi4mm::part_name(static_cast<phi4mm::Part>(i))] = part_json(parts[i]);
+    if (parts[i].tensors == 0) continue;
+    json["parts"][part_name(static_cast<Part>(i))] = part_json(parts[i]);
   }
   json["total"] = part_json(sum_of(parts));
   json["sizes"] = sizes_json(config);
-  json["special_ids"] =
-      OrderedJson{{"image", config.image_token_id}, {"audio", config.audio_token_id}, {"stop", config.eos_token_ids}};
+  json["special_ids"] = OrderedJson::object();
+  for (const auto& [name, id] : special_ids(config)) json["special_ids"][name] = id;
+  json["special_ids"]["stop"] = config.eos_token_ids;
   json["limits"] = OrderedJson{{"context", config.decoder.max_position_embeddings},
                                {"original_context", config.decoder.original_max_position_embeddings},
-                               {"max_image_crops", config.vision.max_crops}};
+                               {"max_image_crops", family.max_crops(config)}};
+  if (config.decoder.sliding_window > 0) json["limits"]["sliding_window"] = config.decoder.sliding_window;
   json["copied_tensors"] = checkpoint.copied_tensors();
   json["inert_keys"] = checkpoint.inert_keys();
   json["warnings"] = checkpoint.warnings();
   return json;
 }
 
-void print_inspection(const phi4mm::Checkpoint& checkpoint, std::ostream& out) {
-  out << "Phi-4-multimodal, layout " << phi4mm::layout_name(checkpoint.layout()) << "\n"
-      << checkpoint.folder().string() << "\n";
-  for (const phi4mm::FileInfo& file : checkpoint.files()) {
+void print_inspection(const ModelFamily& family, const ModelCheckpoint& checkpoint, std::ostream& out) {
+  out << family.title << ", layout " << checkpoint.layout_name() << "\n" << checkpoint.folder().string() << "\n";
+  for (const FileInfo& file : checkpoint.files()) {
     out << "  " << file.path.filename().string() << ": " << file.bytes << " bytes, " << file.tensors << " tensors\n";
   }
   out << "  part               tensors    parameters           bytes  dtype\n";
   const auto parts = summarise(checkpoint);
-  for (size_t i = 0; i < parts.size(); ++i) print_part(out, phi4mm::part_name(static_cast<phi4mm::Part>(i)), parts[i]);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].tensors > 0) print_part(out, part_name(static_cast<Part>(i)), parts[i]);
+  }
   print_part(out, "total", sum_of(parts));
-  print_sizes(out, checkpoint.config());
+  print_sizes(out, family, checkpoint.config());
   print_list(out, checkpoint.copied_tensors(), "copied, because they lie misaligned for their type:");
   print_list(out, checkpoint.inert_keys(), "keys without effect on inference:");
   print_list(out, checkpoint.warnings(), "warnings:");

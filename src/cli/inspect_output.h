@@ -4,12 +4,12 @@
 #include <iosfwd>
 
 #include "cli/json_out.h"
-#include "models/phi4mm/checkpoint/checkpoint.h"
+#include "models/family/family.h"
 
 namespace omniphi::cli {
 
-OrderedJson inspect_json(const phi4mm::Checkpoint& checkpoint);
+OrderedJson inspect_json(const ModelFamily& family, const ModelCheckpoint& checkpoint);
 
-void print_inspection(const phi4mm::Checkpoint& checkpoint, std::ostream& out);
+void print_inspection(const ModelFamily& family, const ModelCheckpoint& checkpoint, std::ostream& out);
 
 }  // namespace omniphi::cli

@@ -215,11 +215,17 @@ void read_request_tools(const Json& tools, const std::string& where, Prompt* pro
 
 }  // namespace
 
-Prompt parse_messages(std::string_view json, const std::string& where, const std::filesystem::path& folder) {
+Json parse_request_json(std::string_view json, const std::string& where) {
   // The first pass checks what the second, which keeps the order of keys, doesn't: depth, UTF-8, keys that occur twice.
   parse_json(json, where, ErrorKind::kInput, kMaxMessageDepth);
-  const Json root = Json::parse(json.begin(), json.end());
+  return Json::parse(json.begin(), json.end());
+}
 
+Prompt parse_messages(std::string_view json, const std::string& where, const std::filesystem::path& folder) {
+  return request_prompt(parse_request_json(json, where), where, folder);
+}
+
+Prompt request_prompt(const Json& root, const std::string& where, const std::filesystem::path& folder) {
   Prompt prompt;
   MessageReader reader(&prompt, folder);
   if (root.is_object()) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "io/json.h"
 #include "request/prompt.h"
 
 namespace omniphi {
@@ -33,6 +34,13 @@ inline constexpr size_t kMaxMessageBytes = size_t{1} << 30;
 // part types (videos and documents by name), tool calls (the template has no form for them), network addresses,
 // duplicate keys, deep nesting. No file is read. `where` names the list in errors.
 Prompt parse_messages(std::string_view json, const std::string& where, const std::filesystem::path& folder);
+
+// The JSON of a request, checked for what a parser lets pass: depth, UTF-8, keys that occur twice.
+nlohmann::ordered_json parse_request_json(std::string_view json, const std::string& where);
+
+// The same from JSON that parse_request_json() made.
+Prompt request_prompt(const nlohmann::ordered_json& root, const std::string& where,
+                      const std::filesystem::path& folder);
 
 // The same from a file; relative paths resolve against its folder. "-" is standard input and the current folder.
 Prompt read_messages(const std::filesystem::path& path);

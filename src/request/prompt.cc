@@ -40,11 +40,16 @@ std::vector<int32_t> parse_token_ids(std::string_view json, const std::string& w
   std::vector<int32_t> ids;
   ids.reserve(list.size());
   for (const nlohmann::json& entry : list) {
-    const bool fits = entry.is_number_unsigned() &&
-                      entry.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int32_t>::max());
+    constexpr int64_t kLowest = std::numeric_limits<int32_t>::min(), kHighest = std::numeric_limits<int32_t>::max();
+    bool fits = false;
+    if (entry.is_number_unsigned()) {
+      fits = entry.get<uint64_t>() <= static_cast<uint64_t>(kHighest);
+    } else if (entry.is_number_integer()) {
+      fits = entry.get<int64_t>() >= kLowest && entry.get<int64_t>() <= kHighest;
+    }
     if (!fits) {
       throw Error(ErrorKind::kInput, where + "[" + std::to_string(ids.size()) + "]", show_json(entry),
-                  "a token id: an integer from 0 on");
+                  "a token id: an integer from 0 on, or -k for picture k of a Phi-3.5-vision prompt");
     }
     ids.push_back(entry.get<int32_t>());
   }

@@ -37,8 +37,8 @@ void add_user_turn(Prompt* prompt, std::vector<MediaSource> media, const std::st
 // Appends a turn of text alone.
 void add_text_turn(Prompt* prompt, const std::string& role, const std::string& text);
 
-// Reads a JSON list of token ids from a file ("-": standard input). Throws kInput naming the first entry that isn't an
-// integer that an id can be.
+// Reads a JSON list of token ids (negative ones stand for media in some families) from a file ("-": standard input).
+// Throws kInput naming the first entry that isn't an integer that an id can be.
 std::vector<int32_t> read_token_ids(const std::filesystem::path& path);
 
 // The same from the file's bytes; `where` names them in errors.

@@ -16,9 +16,6 @@
 namespace omniphi {
 namespace {
 
-using phi4mm::MediaSlot;
-using phi4mm::ModelInput;
-
 // Rows of logits that exist at a time: [64, vocab] is 51 MB for the released model.
 constexpr int64_t kHeadTile = 64;
 
@@ -39,7 +36,7 @@ void check_options(const EngineOptions& options) {
   }
 }
 
-KvCacheShape kv_shape(const phi4mm::Model& model, const EngineOptions& options) {
+KvCacheShape kv_shape(const CausalModel& model, const EngineOptions& options) {
   const DecoderShape& shape = model.decoder().shape;
   KvCacheShape kv;
   kv.layers = static_cast<int>(model.decoder().blocks.size());
@@ -78,7 +75,7 @@ const char* finish_reason_name(FinishReason reason) {
 
 class Engine::Impl {
  public:
-  Impl(const phi4mm::Model& model, const Tokenizer& tokenizer, const EngineOptions& options)
+  Impl(const CausalModel& model, const Tokenizer& tokenizer, const EngineOptions& options)
       : model_(model),
         tokenizer_(tokenizer),
         options_(options),
@@ -116,7 +113,7 @@ class Engine::Impl {
   void score_rows(const ModelInput& input, const ScorePass& pass, int64_t first_row, int64_t rows, const float* hidden,
                   std::vector<float>* logprobs);
 
-  const phi4mm::Model& model_;
+  const CausalModel& model_;
   const Tokenizer& tokenizer_;
   EngineOptions options_;
   ThreadPool pool_;
@@ -174,7 +171,7 @@ bool Engine::Impl::step(std::span<const std::unique_ptr<RunningSequence>> runnin
     share.rows = rows;
     share.first = sequence.kv.length();
     share.regime = sequence.regime;
-    share.adapter = phi4mm::adapter_index(phi4mm::adapter_of(sequence.input.mode));
+    share.adapter = model_.adapter(sequence.input.mode);
     share.kv = sequence.kv.layers();
     batch_.sequences.push_back(share);
     active_.push_back(&sequence);
@@ -290,7 +287,7 @@ void Engine::Impl::score_rows(const ModelInput& input, const ScorePass& pass, in
       if (position == last_token && pass.trace != nullptr) pass.trace->stage("last_logits", row, Shape{shape.vocab});
       if (position >= last_token || position + 1 < pass.first) continue;
       const auto target = static_cast<size_t>(position + 1);
-      (*logprobs)[target] = row[input.ids[target]] - log_sum_exp[r];
+      if (input.ids[target] >= 0) (*logprobs)[target] = row[input.ids[target]] - log_sum_exp[r];
     }
   }
 }
@@ -305,7 +302,7 @@ void Engine::Impl::run_score_pass(const ModelInput& input, std::span<const Tenso
     share.first = kv.length();
     share.rows = std::min(options_.prefill_chunk, pass.rows - share.first);
     share.regime = pass.regime;
-    share.adapter = phi4mm::adapter_index(phi4mm::adapter_of(input.mode));
+    share.adapter = model_.adapter(input.mode);
     kv.reserve(share.first + share.rows);
     share.kv = kv.layers();
     batch_.sequences.assign(1, share);
@@ -362,7 +359,7 @@ std::vector<float> Engine::Impl::score(const ModelInput& input, const ScoreOptio
   return logprobs;
 }
 
-Engine::Engine(const phi4mm::Model& model, const Tokenizer& tokenizer, const EngineOptions& options) {
+Engine::Engine(const CausalModel& model, const Tokenizer& tokenizer, const EngineOptions& options) {
   check_options(options);
   impl_ = std::make_unique<Impl>(model, tokenizer, options);
 }

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "base/cpu.h"
-#include "models/phi4mm/model.h"
-#include "models/phi4mm/processor/processor.h"
+#include "models/causal_model.h"
 #include "models/trace.h"
 #include "runtime/sampler.h"
 #include "text/tokenizer.h"
@@ -77,21 +76,22 @@ struct ScoreOptions {
 class Engine {
  public:
   // The model and the tokenizer must outlive the engine. Throws kUsage on options out of range.
-  Engine(const phi4mm::Model& model, const Tokenizer& tokenizer, const EngineOptions& options);
+  Engine(const CausalModel& model, const Tokenizer& tokenizer, const EngineOptions& options);
   ~Engine();
 
   // One answer. Throws kInput when the prompt does not fit the context, and kInternal when the model gives non-finite
   // logits.
-  Generation generate(const phi4mm::ModelInput& input, const GenerationOptions& options,
+  Generation generate(const ModelInput& input, const GenerationOptions& options,
                       const GenerationCallback& callback = {});
 
   // Several answers at once in ragged batches: each is bitwise what generate() gives alone. One of `options` for each
   // input.
-  std::vector<Generation> generate_batch(std::span<const phi4mm::ModelInput* const> inputs,
+  std::vector<Generation> generate_batch(std::span<const ModelInput* const> inputs,
                                          std::span<const GenerationOptions> options);
 
-  // log p(ids[t] | ids before t) for t >= 1; entry 0 is NaN (there is none).
-  std::vector<float> score(const phi4mm::ModelInput& input, const ScoreOptions& options = {});
+  // log p(ids[t] | ids before t) for t >= 1. Entry 0 is NaN (there is none), and so are those of tokens with negative
+  // ids, which no vocabulary holds: the slots of a family that numbers its pictures so.
+  std::vector<float> score(const ModelInput& input, const ScoreOptions& options = {});
 
   int threads() const;
   Isa isa() const;

@@ -5,90 +5,81 @@
 
 #include "base/error.h"
 #include "media/image_decode.h"
-#include "models/phi4mm/processor/audio_processor.h"
-#include "models/phi4mm/processor/image_processor.h"
-#include "text/chat_template.h"
 
 namespace omniphi {
 namespace {
 
-int crop_limit(const phi4mm::Config& config, const PrepareOptions& options) {
-  const int limit = config.vision.max_crops;
-  if (options.max_image_crops == 0) return limit;
-  if (options.max_image_crops < 0 || options.max_image_crops > limit) {
-    throw Error(ErrorKind::kUsage, "--max-image-crops", std::to_string(options.max_image_crops),
-                "1 to " + std::to_string(limit) + ", this checkpoint's limit");
-  }
-  return options.max_image_crops;
-}
-
-ImageInput load_image(const MediaSource& source, int max_crops, const PrepareOptions& options) {
+ImageInput load_image(const ModelFamily& family, const MediaSource& source, int max_crops,
+                      const PrepareOptions& options) {
   ImageOptions decode;
   decode.reference_media = options.reference_media;
   decode.max_bytes = max_media_bytes(MediaKind::kImage);
   const Image image = decode_image(load_media(source), source.name, decode);
   if (options.see_image) options.see_image(image);
   if (source.max_crops > 0) max_crops = std::min(max_crops, source.max_crops);
-  return process_image(image, max_crops, source.name);
+  return family.process_image(image, max_crops, source.name);
 }
 
-phi4mm::AudioInput load_audio(const MediaSource& source, const PrepareOptions& options) {
-  phi4mm::AudioProcessorOptions process;
-  process.reference_media = options.reference_media;
-  process.decode.max_bytes = max_media_bytes(MediaKind::kAudio);
-  return phi4mm::process_audio(load_media(source), source.name, process);
+AudioInput load_audio(const ModelFamily& family, const MediaSource& source, const PrepareOptions& options) {
+  const std::string bytes = load_media(source);
+  AudioRequest request;
+  request.bytes = bytes;
+  request.name = source.name;
+  request.reference_media = options.reference_media;
+  request.max_bytes = max_media_bytes(MediaKind::kAudio);
+  return family.process_audio(request);
 }
 
-// Fewer markers than media, or more, is found before a minute of audio is decoded.
-void check_media_counts(const phi4mm::Config& config, const std::vector<int32_t>& ids, const Prompt& prompt) {
-  const auto check = [&](MediaKind kind, int32_t id) {
-    const auto wanted = std::count(ids.begin(), ids.end(), id);
-    const auto given = std::count_if(prompt.media.begin(), prompt.media.end(),
-                                     [kind](const MediaSource& source) { return source.kind == kind; });
-    if (wanted == given) return;
-    const std::string name = media_kind_name(kind);
-    throw Error(ErrorKind::kInput, "the prompt",
-                std::to_string(wanted) + " " + name + " slots (token id " + std::to_string(id) + ") and " +
-                    std::to_string(given) + " " + name + " files",
-                "one slot for each file",
-                wanted > given ? "a prompt holds one id for each medium; the engine expands it" : "");
-  };
-  check(MediaKind::kImage, config.image_token_id);
-  check(MediaKind::kAudio, config.audio_token_id);
+size_t media_of_kind(const Prompt& prompt, MediaKind kind) {
+  return static_cast<size_t>(std::count_if(prompt.media.begin(), prompt.media.end(),
+                                           [kind](const MediaSource& source) { return source.kind == kind; }));
 }
 
 }  // namespace
 
-std::vector<int32_t> prompt_ids(const Tokenizer& tokenizer, const Prompt& prompt, const PrepareOptions& options) {
-  if (prompt.form == Prompt::Form::kTokenIds) return prompt.ids;
-  std::vector<int32_t> ids;
-  if (prompt.form == Prompt::Form::kRaw) {
-    encode_pieces(tokenizer, parse_raw_prompt(tokenizer, prompt.raw), &ids);
-    return ids;
+std::vector<int32_t> prompt_ids(const PromptStyle& style, const Tokenizer& tokenizer, const Prompt& prompt,
+                                const PrepareOptions& options) {
+  switch (prompt.form) {
+    case Prompt::Form::kTokenIds:
+      return prompt.ids;
+    case Prompt::Form::kRaw:
+      return raw_prompt_ids(style, tokenizer, prompt.raw, media_of_kind(prompt, MediaKind::kImage));
+    default:
+      break;
   }
   ChatOptions chat;
   chat.add_generation_prompt = options.add_generation_prompt;
   chat.tools = prompt.tools;
-  encode_pieces(tokenizer, render_chat(prompt.messages, chat), &ids);
-  return ids;
+  return chat_ids(style, tokenizer, prompt.messages, chat);
 }
 
-phi4mm::ModelInput prepare_input(const phi4mm::Config& config, const Tokenizer& tokenizer, const Prompt& prompt,
-                                 const PrepareOptions& options) {
-  const int max_crops = crop_limit(config, options);
-  const std::vector<int32_t> ids = prompt_ids(tokenizer, prompt, options);
-  check_media_counts(config, ids, prompt);
+int image_crops(const ModelFamily& family, const ModelConfig& config, int requested) {
+  if (requested == 0) return config.vision.max_crops;
+  const int limit = family.max_crops(config);
+  if (requested < 0 || requested > limit) {
+    throw Error(ErrorKind::kUsage, "--max-image-crops", std::to_string(requested),
+                "1 to " + std::to_string(limit) + ", what " + family.title + " takes");
+  }
+  return requested;
+}
+
+ModelInput prepare_input(const ModelFamily& family, const ModelConfig& config, const Tokenizer& tokenizer,
+                         const Prompt& prompt, const PrepareOptions& options) {
+  const int max_crops = image_crops(family, config, options.max_image_crops);
+  const std::vector<int32_t> ids = prompt_ids(*family.prompts, tokenizer, prompt, options);
+  // Fewer slots than media, or more, is found before a minute of audio is decoded.
+  family.check_slots(config, ids, media_of_kind(prompt, MediaKind::kImage), media_of_kind(prompt, MediaKind::kAudio));
   std::vector<ImageInput> images;
-  std::vector<phi4mm::AudioInput> audios;
+  std::vector<AudioInput> audios;
   for (const MediaSource& source : prompt.media) {
     if (options.progress) options.progress("reading " + source.name);
     if (source.kind == MediaKind::kImage) {
-      images.push_back(load_image(source, max_crops, options));
+      images.push_back(load_image(family, source, max_crops, options));
     } else {
-      audios.push_back(load_audio(source, options));
+      audios.push_back(load_audio(family, source, options));
     }
   }
-  return phi4mm::build_input(config, ids, std::move(images), std::move(audios));
+  return family.build_input(config, ids, std::move(images), std::move(audios));
 }
 
 }  // namespace omniphi

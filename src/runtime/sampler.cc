@@ -43,7 +43,9 @@ void SamplingOptions::check(int vocab_size) const {
 Sampler::Sampler(const SamplingOptions& options, int vocab_size, std::span<const int32_t> prompt) : options_(options) {
   scores_.resize(static_cast<size_t>(vocab_size));
   if (options_.repetition_penalty != 1) {
-    for (const int32_t id : prompt) seen_[id] = true;
+    for (const int32_t id : prompt) {
+      if (id >= 0) seen_[id] = true;  // slots of media may have negative ids
+    }
   }
 }
 

@@ -8,15 +8,15 @@
 
 namespace omniphi {
 
-void check_fits_context(const phi4mm::Model& model, const std::vector<int32_t>& ids) {
+void check_fits_context(const CausalModel& model, const std::vector<int32_t>& ids) {
   if (static_cast<int64_t>(ids.size()) <= model.context_length()) return;
   throw Error(ErrorKind::kInput, "prompt", std::to_string(ids.size()) + " tokens",
               "at most " + std::to_string(model.context_length()) + ", the model's context",
               "Shorten the text, or take fewer crops (--max-image-crops) or less audio.");
 }
 
-RunningSequence::RunningSequence(const phi4mm::Model& model, const Tokenizer& tokenizer, KvPool& pool,
-                                 const phi4mm::ModelInput& model_input, const GenerationOptions& options)
+RunningSequence::RunningSequence(const CausalModel& model, const Tokenizer& tokenizer, KvPool& pool,
+                                 const ModelInput& model_input, const GenerationOptions& options)
     : input(model_input),
       ids(model_input.ids),
       kv(pool),

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/phi4mm/model.h"
+#include "models/causal_model.h"
 #include "runtime/engine.h"
 #include "runtime/kv_cache.h"
 #include "runtime/sampler.h"
@@ -14,7 +14,7 @@ namespace omniphi {
 
 class RunningSequence {
  public:
-  RunningSequence(const phi4mm::Model& model, const Tokenizer& tokenizer, KvPool& pool, const phi4mm::ModelInput& input,
+  RunningSequence(const CausalModel& model, const Tokenizer& tokenizer, KvPool& pool, const ModelInput& input,
                   const GenerationOptions& options);
 
   // Takes the token that was drawn from `logits` [vocab], whose log(sum(exp)) is given. Returns the text that became
@@ -26,7 +26,7 @@ class RunningSequence {
 
   bool done() const { return done_; }
 
-  const phi4mm::ModelInput& input;
+  const ModelInput& input;
   std::vector<int32_t> ids;   // prompt, then answer
   std::vector<Tensor> media;  // embeddings, one a slot; kept because a crossing of LongRoPE's switch needs them again
   KvSequence kv;
@@ -45,6 +45,6 @@ class RunningSequence {
 };
 
 // Throws kInput when `ids` are more than the model's context.
-void check_fits_context(const phi4mm::Model& model, const std::vector<int32_t>& ids);
+void check_fits_context(const CausalModel& model, const std::vector<int32_t>& ids);
 
 }  // namespace omniphi

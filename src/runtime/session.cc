@@ -1,22 +1,23 @@
 #include "runtime/session.h"
 
 #include "io/model_path.h"
-#include "models/phi4mm/checkpoint/checkpoint.h"
-#include "models/phi4mm/model.h"
+#include "models/registry/registry.h"
 
 namespace omniphi {
 
 // Each member refers to those before it.
 struct Session::State {
   State(const std::filesystem::path& folder, const EngineOptions& options)
-      : checkpoint(phi4mm::Checkpoint::open(folder)),
+      : family(family_of_folder(folder)),
+        checkpoint(family.open(folder, {})),
         tokenizer(Tokenizer::load(folder)),
-        model(checkpoint),
-        engine(model, tokenizer, options) {}
+        model(family.bind(*checkpoint)),
+        engine(*model, tokenizer, options) {}
 
-  phi4mm::Checkpoint checkpoint;
+  const ModelFamily& family;
+  std::shared_ptr<const ModelCheckpoint> checkpoint;
   Tokenizer tokenizer;
-  phi4mm::Model model;
+  std::unique_ptr<CausalModel> model;
   Engine engine;
 };
 
@@ -25,13 +26,14 @@ Session::Session(const std::string& model, const EngineOptions& options)
 
 Session::~Session() = default;
 
-const phi4mm::Config& Session::config() const { return state_->checkpoint.config(); }
+const ModelFamily& Session::family() const { return state_->family; }
+const ModelConfig& Session::config() const { return state_->checkpoint->config(); }
 const Tokenizer& Session::tokenizer() const { return state_->tokenizer; }
 Engine& Session::engine() { return state_->engine; }
-const std::vector<std::string>& Session::warnings() const { return state_->checkpoint.warnings(); }
+const std::vector<std::string>& Session::warnings() const { return state_->checkpoint->warnings(); }
 
-phi4mm::ModelInput Session::prepare(const Prompt& prompt, const PrepareOptions& options) const {
-  return prepare_input(config(), tokenizer(), prompt, options);
+ModelInput Session::prepare(const Prompt& prompt, const PrepareOptions& options) const {
+  return prepare_input(family(), config(), tokenizer(), prompt, options);
 }
 
 }  // namespace omniphi

@@ -20,14 +20,15 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const phi4mm::Config& config() const;
+  const ModelFamily& family() const;
+  const ModelConfig& config() const;
   const Tokenizer& tokenizer() const;
   Engine& engine();
   // What the checkpoint holds that omniphi doesn't know and ignores.
   const std::vector<std::string>& warnings() const;
 
-  // prepare_input() with this model's configuration and tokenizer.
-  phi4mm::ModelInput prepare(const Prompt& prompt, const PrepareOptions& options = {}) const;
+  // prepare_input() with this model's family, configuration and tokenizer.
+  ModelInput prepare(const Prompt& prompt, const PrepareOptions& options = {}) const;
 
  private:
   struct State;

@@ -164,15 +164,21 @@ void encode_phi3v_pieces(const Tokenizer& tokenizer, const std::vector<Piece>& p
 }
 
 void check_phi3v_slots(std::span<const int32_t> ids, size_t images) {
+  constexpr Numbering kSlots = {"token ids", "-", ""};
   std::vector<int64_t> numbers;
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < kLastPhi3vSlot) {
       throw Error(ErrorKind::kInput, "token id " + std::to_string(i), std::to_string(ids[i]),
                   "an id, or -k for picture k");
     }
-    if (ids[i] < 0) numbers.push_back(-static_cast<int64_t>(ids[i]));
+    if (ids[i] >= 0) continue;
+    if (i > 0 && ids[i] == ids[i - 1]) {
+      refuse_numbers(kSlots, std::to_string(ids[i]) + " repeated", images,
+                     "The ids seem to be expanded already: omniphi expands one id for each picture itself.");
+    }
+    numbers.push_back(-static_cast<int64_t>(ids[i]));
   }
-  check_numbers(numbers, images, {"token ids", "-", ""});
+  check_numbers(numbers, images, kSlots);
 }
 
 }  // namespace omniphi

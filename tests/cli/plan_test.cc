@@ -4,6 +4,7 @@
 #include "cli/plan/costs.h"
 #include "cli/plan/plan.h"
 #include "models/phi4mm/checkpoint/synth.h"
+#include "models/phi4mm/family.h"
 #include "testing/program.h"
 
 namespace omniphi {
@@ -89,19 +90,74 @@ TEST(Plan, TheLongestContextIsWhatIsLeftOfTheMemory) {
   EXPECT_EQ(longest(plan({"--memory-gib", "256"}), "bf16"), 131072);
 }
 
+TEST(Plan, TheSecondFamily) {
+  const auto phi3v = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--preset", "phi3.5v"});
+    return plan(std::move(arguments));
+  };
+  // 4 crops are the checkpoint's own number; the grids are 1x1, 2x2 and 4x1.
+  const json images =
+      phi3v({"--image-size", "336x336", "--image-size", "672x672", "--image-size", "400x90"}).at("images");
+  const json one_crop = phi3v({"--image-size", "336x336", "--max-image-crops", "1"}).at("images");
+  EXPECT_EQ(one_crop[0].at("tokens"), 313);
+  EXPECT_EQ(images[1].at("tokens"), 757);
+  EXPECT_EQ(images[2].at("tokens"), 757 - 12);  // 4x1: three rows of separators less, beside the same four crops
+  EXPECT_EQ(phi3v({"--image-size", "90x400"}).at("images")[0].at("tokens"), 781);
+  const json most = phi3v({"--image-size", "336x5376", "--max-image-crops", "16"});
+  EXPECT_EQ(most.at("images")[0].at("tokens"), 2653);
+  EXPECT_EQ(most.at("max_image_tokens"), 2653);
+
+  const json result = phi3v({"--image-size", "672x672"});
+  EXPECT_EQ(result.at("kv").at("bf16").at("bytes_per_token"), 393'216);
+  EXPECT_EQ(result.at("kv").at("bf16").at("context_bytes"), int64_t{48} << 30);
+  EXPECT_EQ(result.at("kv_to_first_family"), 3.0);
+  EXPECT_EQ(result.at("max_image_crops"), 4);
+  EXPECT_EQ(result.at("advised_image_crops"), 16);
+  EXPECT_FALSE(most.contains("advised_image_crops"));
+  EXPECT_FALSE(phi3v({"--image-size", "9x9", "--image-size", "9x9"}).contains("advised_image_crops"));
+  double weights = 0;
+  for (const auto& [part, bytes] : result.at("weight_bytes").items())
+    weights += part == "total" ? 0 : bytes.get<double>();
+  EXPECT_EQ(weights, 2.0 * 4'146'621'440);
+
+  const testing::ProgramResult human = run_program({"plan", "--preset", "phi3.5v", "--image-size", "672x672"});
+  for (const char* part : {"48.0 GiB", "393216", "--max-image-crops 16", "3.0 times", "a short-context model"}) {
+    EXPECT_NE(human.out.find(part), std::string::npos) << part << " in\n" << human.out;
+  }
+  EXPECT_EQ(run_program({"plan"}).out.find("short-context"), std::string::npos);
+  expect_failure(run_program({"plan", "--preset", "phi3.5v", "--max-image-crops", "17"}), 2, {"1 to 16"});
+  expect_failure(run_program({"plan", "--preset", "phi3.5v", "--audio-seconds", "3"}), 3,
+                 {"Phi-3.5-vision can't hear"});
+}
+
+TEST(Plan, FamiliesStandSideBySide) {
+  const json plans =
+      plan({"--preset", "phi4mm", "--preset", "phi3.5v", "--image-size", "1344x1792", "--memory-gib", "16"})
+          .at("plans");
+  ASSERT_EQ(plans.size(), 2u);
+  EXPECT_EQ(plans[0], plan({"--image-size", "1344x1792", "--memory-gib", "16"}));
+  EXPECT_EQ(plans[1].at("family"), "Phi-3.5-vision");
+  const testing::ProgramResult human =
+      run_program({"plan", "--preset", "phi4mm", "--preset", "phi3.5v", "--image-size", "1344x1792"});
+  ASSERT_EQ(human.exit_code, 0) << human.err;
+  for (const char* part : {"preset phi4mm  preset phi3.5v", "3409", "131072 B", "393216 B", "16.0 GiB", "48.0 GiB"}) {
+    EXPECT_NE(human.out.find(part), std::string::npos) << part << " in\n" << human.out;
+  }
+}
+
 TEST(Plan, WorkIsCountedFromTheShapes) {
   // One decoder product per parameter: 2 FLOP for each of the four projections' weights and each token, whatever the
   // part names are; counted here from the tensor list instead of from the sizes.
   const phi4mm::Config config = phi4mm::preset_config("phi4mm");
   double projections = 0;
-  for (const phi4mm::ExpectedTensor& tensor : phi4mm::expected_tensors(config)) {
-    if (tensor.part == phi4mm::Part::kDecoder && tensor.name.find("_proj") != std::string::npos) {
+  for (const ExpectedTensor& tensor : phi4mm::expected_tensors(config)) {
+    if (tensor.part == Part::kDecoder && tensor.name.find("_proj") != std::string::npos) {
       projections += static_cast<double>(tensor.shape.count());
     }
   }
   cli::PlanRequest request;
   request.text_tokens = 1000;
-  const cli::Plan result = cli::make_plan(config, request);
+  const cli::Plan result = cli::make_plan(phi4mm::family(), config, request);
   double products = 0, lora = 0, tower = 0;
   for (const auto& [name, flops] : result.prefill_flops) {
     if (name == "decoder products") products = flops;

@@ -247,7 +247,7 @@ TEST(Run, InputErrorsExit3AndNameTheFile) {
   expect_failure(run_tiny("run", {"--messages", file("bad.json")}), 3, {"bad.json", "messages[0]", "content"});
   expect_failure(run_tiny("run", {"--messages", file("absent.json")}), 3, {"absent.json"});
   expect_failure(run_tiny("run", {"--token-ids", file("ids.json"), "--image", media("tiny100x60.png")}), 3,
-                 {"0 image slots", "1 image files"});
+                 {"0 image slots", "one for each image given"});
   expect_failure(run_tiny("run", {"--token-ids", file("expanded.json"), "--image", media("tiny100x60.png")}), 3,
                  {"40 image slots"});
   expect_failure(run_tiny("run", {"--raw-prompt", "<|user|><|image_1|><|end|>"}), 3, {"1 image slots"});

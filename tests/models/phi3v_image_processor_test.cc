@@ -101,7 +101,7 @@ TEST(Phi3vImageLayout, SaysWhatIsWrong) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
     EXPECT_EQ(error.where(), "stripe.png");
     EXPECT_EQ(error.found(), "1 x 337 pixels");
-    EXPECT_EQ(error.expected(), "an aspect ratio of at most 336 to 1 at 1 crops");
+    EXPECT_EQ(error.expected(), "an aspect ratio of at most 336 to 1 at 1 crop");
   }
   EXPECT_EQ(image_layout(1, 336, 1).resized_width, 1);
   for (const int crops : {0, -1, 17}) EXPECT_THROW(image_layout(336, 336, crops), Error) << crops;

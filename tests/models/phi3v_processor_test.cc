@@ -54,6 +54,16 @@ TEST(Phi3vInput, TextAlone) {
   EXPECT_TRUE(input.slots.empty());
 }
 
+TEST(Phi3vInput, AudioIsRefusedByName) {
+  try {
+    check_slots(small_config(), {1, 2}, 0, 1);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::kInput);
+    EXPECT_NE(error.remedy().find("can't hear"), std::string::npos);
+  }
+}
+
 struct BadPrompt {
   const char* name;
   std::vector<int32_t> ids;
@@ -91,37 +101,31 @@ const BadPrompt kBadPrompts[] = {
      "id 32064",
      "an id from 0 to 32063, or -k for picture k",
      ""},
-    {"NoPictures", {1, -1}, 0, "prompt", "1 picture ids", "no picture ids, as there are no pictures", "exactly one id"},
-    {"Missing", {1, 2}, 1, "prompt", "0 picture ids", "-1 once, for the one picture", "exactly one id"},
+    {"NoPictures", {1, -1}, 0, "token ids", "-1", "none, for no picture is given", "Number the pictures"},
+    {"Missing", {1, 2}, 1, "token ids", "no -1", "-1 once, for the one picture", "leave the picture out"},
     {"Repeated",
      {1, -1, 5, -1},
      2,
-     "prompt",
-     "the picture id -1 more than once",
-     "-1 to -2, each once and in this order",
-     "under two numbers"},
-    {"Expanded",
-     {1, -1, -1, -1},
-     1,
-     "prompt",
-     "the picture id -1 more than once",
-     "-1 once, for the one picture",
-     "expanded already"},
+     "token ids",
+     "-1 repeated",
+     "-1 to -2, once each and in this order, for 2 pictures",
+     "its own number"},
+    {"Expanded", {1, -1, -1, -1}, 1, "token ids", "-1 repeated", "-1 once, for the one picture", "expanded already"},
     {"Gap",
      {1, -1, 5, -3},
      2,
-     "prompt",
-     "no picture id -2, but -3",
-     "-1 to -2, each once and in this order",
-     "without gaps"},
+     "token ids",
+     "-3",
+     "-1 to -2, once each and in this order, for 2 pictures",
+     "Number the pictures from 1"},
     {"Swapped",
      {1, -2, 5, -1},
      2,
-     "prompt",
-     "the picture id -2 before -1",
-     "-1 to -2, each once and in this order",
-     "in the order"},
-    {"Least", {INT32_MIN}, 1, "prompt", "no picture id -1, but -2147483648", "-1 once, for the one picture", ""},
+     "token ids",
+     "-2 before -1",
+     "-1 to -2, once each and in this order, for 2 pictures",
+     "Swap the pictures"},
+    {"Least", {INT32_MIN}, 1, "token id 0", "-2147483648", "an id, or -k for picture k", ""},
 };
 INSTANTIATE_TEST_SUITE_P(All, Phi3vBadPrompt, ::testing::ValuesIn(kBadPrompts),
                          [](const auto& prompt) { return std::string(prompt.param.name); });

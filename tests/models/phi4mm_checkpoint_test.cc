@@ -40,7 +40,7 @@ Config released_config() {
   config.decoder.head_dim = 128;
   config.decoder.vision_lora = {256, 512};
   config.decoder.speech_lora = {320, 640};
-  config.vision = {1152, 4304, 27, 16};
+  config.vision = {1152, 4304, 27, 16, 448};
   config.audio = {1024, 16, 1536, 24, 1024};
   return config;
 }

@@ -16,7 +16,7 @@
 #include "testing/golden.h"
 #include "testing/sha256.h"
 
-namespace omniphi {
+namespace omniphi::phi4mm {
 namespace {
 
 using testing::Golden;
@@ -42,10 +42,10 @@ TEST(ImageLayout, EveryRowOfTheReferencesTable) {
     SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height));
     if (row.at(2).is_string()) {
       ++refused;
-      EXPECT_THROW(image_token_layout(width, height, 36), Error);
+      EXPECT_THROW(image_layout(width, height, 36), Error);
       continue;
     }
-    const ImageLayout layout = image_token_layout(width, height, 36);
+    const ImageLayout layout = image_layout(width, height, 36);
     EXPECT_EQ(layout.grid_cols, row.at(2));
     EXPECT_EQ(layout.grid_rows, row.at(3));
     EXPECT_EQ(layout.valid_cols, row.at(4));
@@ -64,10 +64,10 @@ TEST(ImageLayout, EveryCropLimit) {
     const auto limit = row.at(2).get<int>();
     SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", limit " + std::to_string(limit));
     if (row.size() == 3) {
-      EXPECT_THROW(image_token_layout(width, height, limit), Error);
+      EXPECT_THROW(image_layout(width, height, limit), Error);
       continue;
     }
-    const ImageLayout layout = image_token_layout(width, height, limit);
+    const ImageLayout layout = image_layout(width, height, limit);
     EXPECT_EQ(layout.grid_cols, row.at(3));
     EXPECT_EQ(layout.grid_rows, row.at(4));
     EXPECT_EQ(layout.resized_width, row.at(5));
@@ -77,10 +77,10 @@ TEST(ImageLayout, EveryCropLimit) {
 }
 
 TEST(ImageLayout, FiguresThatPlanIsHeldTo) {
-  EXPECT_EQ(image_token_layout(448, 448, 36).tokens, 545);
-  EXPECT_EQ(image_token_layout(1344, 1792, 36).tokens, 3409);
-  EXPECT_EQ(image_token_layout(2688, 2688, 36).tokens, 9585);
-  EXPECT_EQ(image_token_layout(448, 16'128, 36).tokens, kImageMaxTokens);
+  EXPECT_EQ(image_layout(448, 448, 36).tokens, 545);
+  EXPECT_EQ(image_layout(1344, 1792, 36).tokens, 3409);
+  EXPECT_EQ(image_layout(2688, 2688, 36).tokens, 9585);
+  EXPECT_EQ(image_layout(448, 16'128, 36).tokens, kImageMaxTokens);
 }
 
 TEST(ImageLayout, NoImageTakesMoreThanTheMaximum) {
@@ -92,7 +92,7 @@ TEST(ImageLayout, NoImageTakesMoreThanTheMaximum) {
     const int limit = 1 + static_cast<int>(random() % 36);
     ImageLayout layout;
     try {
-      layout = image_token_layout(width, height, limit);
+      layout = image_layout(width, height, limit);
     } catch (const Error&) {
       continue;
     }
@@ -107,7 +107,7 @@ TEST(ImageLayout, NoImageTakesMoreThanTheMaximum) {
 
 TEST(ImageLayout, RefusesByName) {
   try {
-    image_token_layout(100, 1, 36, "strip.png");
+    image_layout(100, 1, 36, "strip.png");
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kInput);
@@ -117,14 +117,14 @@ TEST(ImageLayout, RefusesByName) {
   }
   for (const int limit : {0, -1, 37}) {
     try {
-      image_token_layout(100, 100, limit);
+      image_layout(100, 100, limit);
       FAIL() << "accepted " << limit;
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::kUsage);
     }
   }
-  EXPECT_THROW(image_token_layout(0, 100, 36), Error);
-  EXPECT_THROW(image_token_layout(100, int64_t{1} << 40, 36), Error);
+  EXPECT_THROW(image_layout(0, 100, 36), Error);
+  EXPECT_THROW(image_layout(100, int64_t{1} << 40, 36), Error);
 }
 
 // The 8-bit image after resize and padding, against the digest of the reference's and, where stored, its very pixels.
@@ -137,7 +137,7 @@ TEST(ImageResize, EveryGoldenImageIsBitExact) {
     if (path.empty()) continue;
     const Image image = decode_as_reference(path);
     EXPECT_EQ(testing::sha256(image.rgb.data(), image.rgb.size()), entry.at("decoded_rgb_sha256"));
-    const ImageLayout layout = image_token_layout(image.width, image.height, 36);
+    const ImageLayout layout = image_layout(image.width, image.height, 36);
     ASSERT_EQ(layout.padded_width, entry.at("out_width"));
     ASSERT_EQ(layout.padded_height, entry.at("out_height"));
     EXPECT_EQ(layout.valid_cols, entry.at("valid_patch_cols"));
@@ -209,4 +209,4 @@ INSTANTIATE_TEST_SUITE_P(Cases, GoldenImages, ::testing::ValuesIn(image_cases())
                          [](const auto& golden) { return golden.param; });
 
 }  // namespace
-}  // namespace omniphi
+}  // namespace omniphi::phi4mm

@@ -13,7 +13,7 @@ namespace {
 
 TEST(AudioChunks, EveryVariantOfTheGoldens) {
   const testing::TinyModel tiny;
-  const phi4mm::ModelInput input = tiny.raw_input("<|user|><|audio_1|><|end|><|assistant|>", {}, {"media/fox16k.wav"});
+  const ModelInput input = tiny.raw_input("<|user|><|audio_1|><|end|><|assistant|>", {}, {"media/fox16k.wav"});
   const auto golden =
       testing::read_test_safetensors(testing::golden_root() + "/tables/audio_chunk_variants.safetensors");
   ASSERT_FALSE(golden.empty());

@@ -14,7 +14,7 @@ namespace {
 
 using testing::TinyModel;
 
-std::vector<float> score(const TinyModel& tiny, const phi4mm::ModelInput& input) {
+std::vector<float> score(const TinyModel& tiny, const ModelInput& input) {
   Engine engine(tiny.model, tiny.tokenizer, EngineOptions{});
   std::vector<float> values = engine.score(input);
   values[0] = 0;  // there is no log-prob of the first token

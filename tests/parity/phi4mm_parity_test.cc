@@ -97,8 +97,8 @@ class Parity : public ::testing::TestWithParam<Run> {
     const auto rows = static_cast<int64_t>(input_.ids.size());
     if (!ends_with(golden_.name, "_each")) return rows;
     const std::vector<std::string> audios = strings(golden_.json.at("audios"));
-    for (const phi4mm::MediaSlot& slot : input_.slots) {
-      const bool audio = slot.kind == phi4mm::MediaSlot::Kind::kAudio;
+    for (const MediaSlot& slot : input_.slots) {
+      const bool audio = slot.kind == MediaSlot::Kind::kAudio;
       if (audio && kContradictingAudios.count(audios[static_cast<size_t>(slot.index)]) != 0) return slot.offset;
     }
     return rows;
@@ -171,7 +171,7 @@ class Parity : public ::testing::TestWithParam<Run> {
   }
 
   Golden golden_;
-  phi4mm::ModelInput input_;
+  ModelInput input_;
   CollectingTrace trace_;
 };
 
@@ -181,7 +181,7 @@ TEST_P(Parity, EveryStage) {
   ASSERT_EQ(tiny_model().raw_ids(golden_.json.at("prompt")),
             golden_.json.at("prompt_ids_unexpanded").get<std::vector<int32_t>>());
   ASSERT_TRUE(testing::compare(golden_, "input_ids", input_.ids, 0));
-  ASSERT_STREQ(phi4mm::input_mode_name(input_.mode), golden_.json.at("input_mode").get<std::string>().c_str());
+  ASSERT_STREQ(input_mode_name(input_.mode), golden_.json.at("input_mode").get<std::string>().c_str());
   if (padded_audios()) return;
 
   Engine engine(tiny_model().model, tiny_model().tokenizer, EngineOptions{});
@@ -208,7 +208,7 @@ TEST_P(ParityOfGeneration, GreedyContinuation) {
     ASSERT_NEAR(answer.logprobs[i], logprobs[i], kLogitTolerance) << "step " << i;
   }
   // The logits behind the last step, from scratch over the whole prefix.
-  phi4mm::ModelInput whole = input_;
+  ModelInput whole = input_;
   whole.ids.insert(whole.ids.end(), expected.begin(), expected.end() - 1);
   ScoreOptions score;
   score.trace = &trace_;

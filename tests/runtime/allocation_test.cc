@@ -33,8 +33,7 @@ namespace {
 
 TEST(Decoding, AllocatesNothingPerToken) {
   const testing::TinyModel tiny;
-  const phi4mm::ModelInput input =
-      tiny.raw_input("<|user|><|audio_1|>Say it<|end|><|assistant|>", {}, {"media/tone1s.flac"});
+  const ModelInput input = tiny.raw_input("<|user|><|audio_1|>Say it<|end|><|assistant|>", {}, {"media/tone1s.flac"});
   Engine engine(tiny.model, tiny.tokenizer, EngineOptions{.threads = 2});
   GenerationOptions options;
   options.max_tokens = 200;

@@ -18,7 +18,6 @@
 namespace omniphi {
 namespace {
 
-using phi4mm::ModelInput;
 using testing::TinyModel;
 
 const TinyModel& tiny_model() {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -20,16 +21,23 @@
 
 namespace omniphi::testing {
 
-inline std::string golden_root() { return std::string(OMNIPHI_SOURCE_DIR) + "/tests/parity/phi4mm"; }
+// The goldens of a family: "phi4mm" or "phi3v".
+inline std::string family_root(const std::string& family) {
+  return std::string(OMNIPHI_SOURCE_DIR) + "/tests/parity/" + family;
+}
 
 // A file of the goldens by its path inside them ("media/cars.jpg"): from the repository, or, for the third-party media
 // that the repository doesn't carry, from ../shared beside it. Empty when neither has it: skip by name then.
-inline std::string golden_path(const std::string& relative) {
-  for (const std::string& root : {golden_root(), std::string(OMNIPHI_SOURCE_DIR) + "/../shared/goldens/phi4mm"}) {
+inline std::string family_path(const std::string& family, const std::string& relative) {
+  for (const std::string& root :
+       {family_root(family), std::string(OMNIPHI_SOURCE_DIR) + "/../shared/goldens/" + family}) {
     if (std::filesystem::exists(root + "/" + relative)) return root + "/" + relative;
   }
   return "";
 }
+
+inline std::string golden_root() { return family_root("phi4mm"); }
+inline std::string golden_path(const std::string& relative) { return family_path("phi4mm", relative); }
 
 inline std::string read_test_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -120,6 +128,25 @@ struct Golden {
   const GoldenTensor& tensor(const std::string& stage) const { return tensors.at(stage); }
 };
 
+// Over a whole computed tensor: what the goldens keep of theirs, because a sample leaves elements out.
+struct WholeStats {
+  double count = 0, mean = 0, deviation = 0, absmax = 0, l2 = 0;
+
+  template <typename T>
+  explicit WholeStats(const std::vector<T>& values) : count(static_cast<double>(values.size())) {
+    double sum = 0, squares = 0;
+    for (const T value : values) {
+      const auto v = static_cast<double>(value);
+      sum += v;
+      squares += v * v;
+      absmax = std::max(absmax, std::abs(v));
+    }
+    mean = sum / count;
+    deviation = std::sqrt(std::max(0.0, squares / count - mean * mean));
+    l2 = std::sqrt(squares);
+  }
+};
+
 // Compares a whole computed tensor (row-major) with a stored one: the element count, every stored element within
 // `tolerance`, and the statistics of the whole, which also cover the elements that a sample leaves out. The message
 // names the stage and the worst element. NaN never passes.
@@ -148,20 +175,12 @@ template <typename T>
                                          << ", golden " << golden.values[worst_index];
   }
   if (golden.stats.is_null()) return ::testing::AssertionSuccess();
-  double sum = 0, squares = 0, absmax = 0;
-  for (const T value : computed) {
-    const auto v = static_cast<double>(value);
-    sum += v;
-    squares += v * v;
-    absmax = std::max(absmax, std::abs(v));
-  }
-  const auto count = static_cast<double>(computed.size());
-  const double l2 = std::sqrt(squares);
+  const WholeStats whole(computed);
   // If every element is within t, then the mean and the largest are, and the L2 norm is within t * sqrt(count).
   const std::pair<const char*, double> checks[] = {
-      {"mean", std::abs(sum / count - golden.stats.at("mean").get<double>())},
-      {"absmax", std::abs(absmax - golden.stats.at("absmax").get<double>())},
-      {"l2", std::abs(l2 - golden.stats.at("l2").get<double>()) / std::sqrt(count)}};
+      {"mean", std::abs(whole.mean - golden.stats.at("mean").get<double>())},
+      {"absmax", std::abs(whole.absmax - golden.stats.at("absmax").get<double>())},
+      {"l2", std::abs(whole.l2 - golden.stats.at("l2").get<double>()) / std::sqrt(whole.count)}};
   for (const auto& [what, diff] : checks) {
     if (!(diff <= tolerance + 1e-12)) {
       return ::testing::AssertionFailure() << "stage " << stage << ": " << what << " of the whole tensor is off by "

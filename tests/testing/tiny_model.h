@@ -30,16 +30,16 @@ struct TinyModel {
   }
 
   // A prompt with markers and its media, by paths inside the goldens, processed as the reference does.
-  phi4mm::ModelInput raw_input(const std::string& prompt, const std::vector<std::string>& images = {},
-                               const std::vector<std::string>& audios = {}) const {
+  ModelInput raw_input(const std::string& prompt, const std::vector<std::string>& images = {},
+                       const std::vector<std::string>& audios = {}) const {
     std::vector<ImageInput> processed_images;
     for (const std::string& path : images) {
       ImageOptions options;
       options.reference_media = true;
       const Image image = decode_image(read_test_file(golden_path(path)), path, options);
-      processed_images.push_back(process_image(image, checkpoint.config().vision.max_crops, path));
+      processed_images.push_back(phi4mm::process_image(image, checkpoint.config().vision.max_crops, path));
     }
-    std::vector<phi4mm::AudioInput> processed_audios;
+    std::vector<AudioInput> processed_audios;
     for (const std::string& path : audios) {
       phi4mm::AudioProcessorOptions options;
       options.reference_media = true;

@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "cli/plan/costs.h"
-#include "models/phi4mm/processor/audio_processor.h"
+#include "models/registry/registry.h"
+#include "runtime/prepare.h"
 
 namespace omniphi::cli {
 namespace {
@@ -13,14 +14,14 @@ namespace {
 // Left to the system, to decoded media and to the allocator.
 constexpr int64_t kReserveBytes = int64_t{1} << 30;
 
-std::vector<CropChoice> sweep_crops(const PlannedImage& image, int limit) {
+std::vector<CropChoice> sweep_crops(const ModelFamily& family, const PlannedImage& image, int limit) {
   std::vector<CropChoice> sweep;
   for (int crops = 1; crops <= limit; ++crops) {
     ImageLayout layout;
     try {
-      layout = image_token_layout(image.width, image.height, crops, image.name);
+      layout = family.image_layout(image.width, image.height, crops, image.name);
     } catch (const Error&) {
-      continue;  // so few crops would squeeze a side below ten pixels
+      continue;  // so few crops would squeeze a side to nothing
     }
     const bool same = !sweep.empty() && sweep.back().layout.grid_cols == layout.grid_cols &&
                       sweep.back().layout.grid_rows == layout.grid_rows;
@@ -29,15 +30,14 @@ std::vector<CropChoice> sweep_crops(const PlannedImage& image, int limit) {
   return sweep;
 }
 
-// A row of crops costs a separator a row: the narrowest grid is the dearest. rows * (columns + 1) + 1 + 16 * 17 with
-// one column of crops.
-int64_t most_image_tokens(int max_crops) { return int64_t{16} * max_crops * 17 + 1 + 16 * 17; }
+int64_t kv_bytes_per_token(const DecoderConfig& d, int element_bytes) {
+  return int64_t{2} * d.num_layers * d.num_kv_heads * d.head_dim * element_bytes;
+}
 
-KvPlan plan_kv(const phi4mm::Config& config, const Plan& plan, const char* dtype, int element_bytes) {
-  const phi4mm::DecoderConfig& d = config.decoder;
+KvPlan plan_kv(const ModelConfig& config, const Plan& plan, const char* dtype, int element_bytes) {
   KvPlan kv;
   kv.dtype = dtype;
-  kv.bytes_per_token = int64_t{2} * d.num_layers * d.num_kv_heads * d.head_dim * element_bytes;
+  kv.bytes_per_token = kv_bytes_per_token(config.decoder, element_bytes);
   kv.context_bytes = kv.bytes_per_token * plan.context_tokens;
   kv.prompt_bytes = kv.bytes_per_token * plan.prompt_tokens();
   const double rest =
@@ -49,23 +49,27 @@ KvPlan plan_kv(const phi4mm::Config& config, const Plan& plan, const char* dtype
 
 }  // namespace
 
-Plan make_plan(const phi4mm::Config& config, const PlanRequest& request) {
+Plan make_plan(const ModelFamily& family, const ModelConfig& config, const PlanRequest& request) {
   Plan plan;
-  const int limit = config.vision.max_crops;
-  plan.max_crops = request.max_crops == 0 ? limit : request.max_crops;
-  if (plan.max_crops < 1 || plan.max_crops > limit) {
-    throw Error(ErrorKind::kUsage, "--max-image-crops", std::to_string(plan.max_crops),
-                "1 to " + std::to_string(limit) + ", this checkpoint's limit");
+  plan.family = family.title;
+  plan.max_crops = image_crops(family, config, request.max_crops);
+  if (!request.audios.empty() && !config.hears()) {
+    throw Error(ErrorKind::kInput, request.audios.front().name, "an audio", "text or images",
+                std::string(family.title) + " can't hear.");
   }
+  const int limit = family.max_crops(config);
   for (const PlannedImage& image : request.images) {
-    plan.image_sweeps.push_back(sweep_crops(image, limit));
-    plan.images.push_back(image_token_layout(image.width, image.height, plan.max_crops, image.name));
+    plan.image_sweeps.push_back(sweep_crops(family, image, limit));
+    plan.images.push_back(family.image_layout(image.width, image.height, plan.max_crops, image.name));
     plan.image_tokens += plan.images.back().tokens;
   }
   for (const PlannedAudio& audio : request.audios) plan.audio_tokens += audio.tokens;
-  plan.max_image_tokens = most_image_tokens(plan.max_crops);
+  plan.max_image_tokens = family.most_image_tokens(plan.max_crops);
+  if (request.images.size() == 1 && family.advised_single_image_crops > plan.max_crops) {
+    plan.advised_crops = family.advised_single_image_crops;
+  }
   constexpr double kLong = 1000;  // seconds: the first window's edge no longer counts
-  plan.audio_tokens_per_second = static_cast<double>(phi4mm::audio_token_count_for_seconds(kLong)) / kLong;
+  if (config.hears()) plan.audio_tokens_per_second = static_cast<double>(family.audio_tokens(kLong)) / kLong;
   plan.text_tokens = request.text_tokens;
 
   plan.context_limit = config.decoder.max_position_embeddings;
@@ -75,13 +79,19 @@ Plan make_plan(const phi4mm::Config& config, const PlanRequest& request) {
                 "at most " + std::to_string(plan.context_limit) + ", the model's limit");
   }
   plan.long_rope = plan.prompt_tokens() > config.decoder.original_max_position_embeddings;
-  plan.prefill_flops = prefill_flops(config, plan);
+  plan.prefill_flops = prefill_flops(family, config, plan);
   plan.decode_flops = decode_flops(config, plan, plan.prompt_tokens());
-  plan.weight_bytes = weight_bytes(config);
-  plan.working_bytes = working_bytes(config, plan, request.prefill_chunk);
+  plan.weight_bytes = weight_bytes(family, config);
+  plan.working_bytes = working_bytes(family, config, plan, request.prefill_chunk);
   plan.available_bytes = request.memory_bytes > 0 ? request.memory_bytes : available_memory();
   plan.kv.push_back(plan_kv(config, plan, "bf16", 2));
   plan.kv.push_back(plan_kv(config, plan, "fp32", 4));
+  const ModelFamily& first = *model_families().front();
+  const DecoderConfig first_release = first.preset(std::string(first.presets.front())).decoder;
+  const auto bytes_per_token = static_cast<double>(plan.kv.front().bytes_per_token);
+  plan.kv_to_first_family = bytes_per_token / static_cast<double>(kv_bytes_per_token(first_release, 2));
+  plan.shares_no_keys = config.decoder.num_kv_heads == config.decoder.num_heads;
+  plan.full_kv_to_weights = bytes_per_token * static_cast<double>(plan.context_limit) / total(plan.weight_bytes);
   return plan;
 }
 

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/phi4mm/config.h"
-#include "models/phi4mm/processor/image_processor.h"
+#include "models/family/family.h"
 
 namespace omniphi::cli {
 
@@ -28,7 +27,7 @@ struct PlanRequest {
   int64_t text_tokens = 100;
   int64_t context_tokens = 0;  // 0: the model's limit
   int64_t prefill_chunk = 512;
-  int max_crops = 0;         // 0: the checkpoint's limit
+  int max_crops = 0;         // 0: the checkpoint's own number
   int64_t memory_bytes = 0;  // free memory; 0: ask the system
 };
 
@@ -50,11 +49,13 @@ struct KvPlan {
 };
 
 struct Plan {
+  std::string family;                                 // its title
   std::vector<std::vector<CropChoice>> image_sweeps;  // per image: every limit at which the layout changes
   std::vector<ImageLayout> images;                    // at the chosen limit
   int max_crops = 0;
-  int64_t max_image_tokens = 0;  // that any image can take at the chosen limit
-  double audio_tokens_per_second = 0;
+  int advised_crops = 0;               // what the publisher advises for this prompt and is more; 0: nothing
+  int64_t max_image_tokens = 0;        // that any image can take at the chosen limit
+  double audio_tokens_per_second = 0;  // 0: the model hears nothing
   int64_t text_tokens = 0, image_tokens = 0, audio_tokens = 0;
   int64_t prompt_tokens() const { return text_tokens + image_tokens + audio_tokens; }
   // The kind of tokens that the prompt has most of: "text", "image" or "audio", and its share.
@@ -71,10 +72,16 @@ struct Plan {
   Shares working_bytes;         // by purpose, beside weights and KV
   int64_t available_bytes = 0;  // memory the machine can give
   std::vector<KvPlan> kv;       // bf16, fp32
+  // Bytes a token of the KV cache over those of the first family's release, which shares keys and values among heads.
+  double kv_to_first_family = 1;
+  bool shares_no_keys = false;  // multi-head attention: as many heads of keys as of queries
+  // Bytes of a bf16 KV cache at the model's limit over those of the weights.
+  double full_kv_to_weights = 0;
 };
 
-// Throws kUsage for a crop limit out of range and kInput for an image that can't be cut.
-Plan make_plan(const phi4mm::Config& config, const PlanRequest& request);
+// Throws kUsage for a crop limit out of range, kInput for an image that can't be cut and for audio where the model
+// hears nothing.
+Plan make_plan(const ModelFamily& family, const ModelConfig& config, const PlanRequest& request);
 
 double total(const Shares& shares);
 // The name of the largest; empty when all are zero.

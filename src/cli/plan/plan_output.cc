@@ -7,6 +7,9 @@
 namespace omniphi::cli {
 namespace {
 
+// A cache that outgrows the weights so many times at the model's limit is no use at that limit.
+constexpr double kShortContext = 4;
+
 OrderedJson whole_shares(const Shares& shares) {
   OrderedJson json;
   for (const auto& [name, share] : shares) json[name] = static_cast<int64_t>(std::llround(share));
@@ -43,18 +46,6 @@ OrderedJson kv_json(const Plan& plan) {
                                  {"longest_context", kv.longest_context}};
   }
   return json;
-}
-
-std::string bytes_text(double bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  while (bytes >= 1024 && unit < 4) {
-    bytes /= 1024;
-    ++unit;
-  }
-  char text[40];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
-  return text;
 }
 
 std::string number_text(double value, const char* format) {
@@ -98,7 +89,10 @@ void print_prompt(std::ostream& out, const PlanRequest& request, const Plan& pla
   for (const PlannedAudio& audio : request.audios) {
     out << "audio " << audio.name << ": " << audio.tokens << " tokens\n";
   }
-  out << "audio: about " << number_text(plan.audio_tokens_per_second, "%.1f") << " tokens a second\n\n";
+  if (plan.audio_tokens_per_second > 0) {
+    out << "audio: about " << number_text(plan.audio_tokens_per_second, "%.1f") << " tokens a second\n";
+  }
+  out << "\n";
   out << "prompt: " << plan.prompt_tokens() << " tokens (" << plan.text_tokens << " text, " << plan.image_tokens
       << " image, " << plan.audio_tokens << " audio)";
   if (plan.text_tokens > 0) out << ", media to text " << number_text(plan.media_to_text(), "%.1f") << " : 1";
@@ -119,16 +113,55 @@ void print_kv(std::ostream& out, const Plan& plan) {
                   kv.longest_context == plan.context_limit ? " (the model's limit)" : "");
     out << line;
   }
+  for (const std::string& remark : remarks(plan)) out << "  " << remark << "\n";
   out << "  of " << bytes_text(static_cast<double>(plan.available_bytes))
       << " that this machine can give, beside the weights and 1 GiB\n";
 }
 
 }  // namespace
 
+std::string bytes_text(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 4) {
+    bytes /= 1024;
+    ++unit;
+  }
+  char text[40];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, kUnits[unit]);
+  return text;
+}
+
+std::string work_text(double flops) {
+  return flops < 1e12 ? number_text(flops / 1e9, "%.2f GFLOP") : number_text(flops / 1e12, "%.3f TFLOP");
+}
+
+std::vector<std::string> remarks(const Plan& plan) {
+  std::vector<std::string> list;
+  if (plan.advised_crops > 0) {
+    list.push_back("for a single picture the publisher advises --max-image-crops " +
+                   std::to_string(plan.advised_crops));
+  }
+  if (plan.shares_no_keys) {
+    list.push_back("every head keeps keys and values of its own: " + number_text(plan.kv_to_first_family, "%.1f") +
+                   " times the bytes a token of the released Phi-4-multimodal's cache");
+  }
+  if (plan.full_kv_to_weights > kShortContext) {
+    const auto limit = static_cast<double>(plan.context_limit);
+    list.push_back("at the model's limit of " + std::to_string(plan.context_limit) + " tokens a bf16 cache takes " +
+                   bytes_text(static_cast<double>(plan.kv.front().bytes_per_token) * limit) + ", " +
+                   number_text(plan.full_kv_to_weights, "%.1f") +
+                   " times the weights: a short-context model in practice");
+  }
+  return list;
+}
+
 OrderedJson plan_json(const std::string& model, const PlanRequest& request, const Plan& plan) {
   OrderedJson json;
   json["model"] = model;
+  json["family"] = plan.family;
   json["max_image_crops"] = plan.max_crops;
+  if (plan.advised_crops > 0) json["advised_image_crops"] = plan.advised_crops;
   json["images"] = images_json(request, plan);
   json["max_image_tokens"] = plan.max_image_tokens;
   json["audios"] = OrderedJson::array();
@@ -146,6 +179,8 @@ OrderedJson plan_json(const std::string& model, const PlanRequest& request, cons
                                {"fits_context", plan.prompt_tokens() <= plan.context_limit}};
   json["context"] = OrderedJson{{"limit", plan.context_limit}, {"tokens", plan.context_tokens}};
   json["kv"] = kv_json(plan);
+  json["kv_to_first_family"] = json_double(plan.kv_to_first_family, "kv_to_first_family");
+  json["full_kv_to_weights"] = json_double(plan.full_kv_to_weights, "full_kv_to_weights");
   json["available_bytes"] = plan.available_bytes;
   json["prefill_flops"] = whole_shares(plan.prefill_flops);
   json["dominant"] = largest(plan.prefill_flops);

@@ -13,7 +13,7 @@ namespace {
 constexpr double kSafeMargin = 2e-3;
 constexpr double kLogprobTolerance = 1e-3;
 
-std::vector<int64_t> places_of_crops(const phi4mm::ModelInput& input) {
+std::vector<int64_t> places_of_crops(const ModelInput& input) {
   int64_t most = 0;
   for (const ImageInput& image : input.images) most = std::max<int64_t>(most, image.layout.crops);
   std::vector<int64_t> places;
@@ -25,7 +25,7 @@ std::vector<int64_t> places_of_crops(const phi4mm::ModelInput& input) {
   return places;
 }
 
-void check_processor(const phi4mm::ModelInput& input, StageChecker* checker) {
+void check_processor(const ModelInput& input, StageChecker* checker) {
   const ProcessedTensors tensors(input);
   for (const NamedView& tensor : tensors.views()) {
     std::vector<float> values;
@@ -43,13 +43,13 @@ void check_processor(const phi4mm::ModelInput& input, StageChecker* checker) {
   std::vector<float> global;
   for (const ImageInput& image : input.images) {
     const auto begin = image.pixel_values.data.begin();
-    global.insert(global.end(), begin, begin + int64_t{3} * kImageCropSize * kImageCropSize);
+    global.insert(global.end(), begin, begin + image.pixel_values.shape.count() / image.layout.crops);
   }
   if (!global.empty()) checker->whole("pixel_values_global", global);
 }
 
 // Puts the reference's own pixels and features in place of ours.
-void feed_processed(const ReferenceDump& dump, phi4mm::ModelInput* input) {
+void feed_processed(const ReferenceDump& dump, ModelInput* input) {
   const auto pixels = dump.stages.find("pixel_values");
   if (!input->images.empty() && pixels != dump.stages.end() && pixels->second.stride == 1) {
     const int64_t per_image = pixels->second.shape.count() / static_cast<int64_t>(input->images.size());
@@ -147,14 +147,15 @@ const StageResult* VerifyResult::first_difference() const {
 VerifyResult verify(Session* session, const ReferenceDump& dump, double scale) {
   PrepareOptions prepare;
   prepare.reference_media = true;
-  phi4mm::ModelInput input = session->prepare(dump.prompt, prepare);
+  ModelInput input = session->prepare(dump.prompt, prepare);
   VerifyResult result;
   result.name = dump.name;
-  result.input_mode = phi4mm::input_mode_name(input.mode);
+  result.input_mode = input_mode_name(input.mode);
   result.prompt_tokens = static_cast<int64_t>(input.ids.size());
 
   StageChecker checker(dump, places_of_crops(input), scale);
-  checker.add(check_ids("prompt_ids_unexpanded", prompt_ids(session->tokenizer(), dump.prompt), dump.prompt_ids));
+  checker.add(check_ids("prompt_ids_unexpanded",
+                        prompt_ids(*session->family().prompts, session->tokenizer(), dump.prompt), dump.prompt_ids));
   check_processor(input, &checker);
   if (dump.feed_processed) {
     feed_processed(dump, &input);

@@ -42,17 +42,23 @@ std::optional<json> read_optional_json(const fs::path& folder, const std::string
   }
 }
 
-FolderFiles read_folder_files(const fs::path& folder, TokenizerCheck tokenizer, ConfigNotes& notes) {
-  FolderFiles files;
+json read_config_json(const fs::path& folder, ConfigNotes& notes) {
   std::error_code code;
   if (!fs::is_directory(folder, code)) {
     notes.reasons.add(folder.string(), "not a folder", "a folder with config.json, safetensors and tokenizer files");
-    return files;
+    return json();
   }
   if (!fs::exists(folder / "config.json", code)) {
     notes.reasons.add((folder / "config.json").string(), "there is no such file", "the checkpoint's configuration");
   }
-  files.config = read_optional_json(folder, "config.json", notes).value_or(json());
+  return read_optional_json(folder, "config.json", notes).value_or(json());
+}
+
+FolderFiles read_folder_files(const fs::path& folder, TokenizerCheck tokenizer, ConfigNotes& notes) {
+  FolderFiles files;
+  files.config = read_config_json(folder, notes);
+  std::error_code code;
+  if (!fs::is_directory(folder, code)) return files;
   files.generation = read_optional_json(folder, "generation_config.json", notes);
   files.preprocessor = read_optional_json(folder, "preprocessor_config.json", notes);
   files.processor = read_optional_json(folder, "processor_config.json", notes);

@@ -30,6 +30,9 @@ struct FolderFiles {
   std::optional<TokenizerFacts> tokenizer;     // tokenizer.json
 };
 
+// config.json alone, or null with a reason when it can't be had.
+nlohmann::json read_config_json(const std::filesystem::path& folder, ConfigNotes& notes);
+
 // Parses config.json and whatever stands beside it. A file that can't be read or parsed becomes a reason and counts as
 // absent; so do a missing config.json and, when it is required, a missing tokenizer.json.
 FolderFiles read_folder_files(const std::filesystem::path& folder, TokenizerCheck tokenizer, ConfigNotes& notes);

@@ -1,5 +1,6 @@
 #include "models/decoder/decoder.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "layers/elementwise.h"
@@ -11,6 +12,8 @@ struct Decoder::StepTables {
   const float* cos = nullptr;  // [tokens, rotary / 2]
   const float* sin = nullptr;  // [tokens, rotary / 2]
   std::span<const AdapterRows> adapters;
+  const int32_t* range_begin = nullptr;  // [tokens]: first key that a query sees; null: no window
+  const int32_t* range_end = nullptr;    // [tokens]
 };
 
 namespace {
@@ -58,7 +61,11 @@ void Decoder::forward(const KernelContext& ctx, const Batch& batch, float* hidde
     start += sequence.rows;
   }
   AdapterRows* spans = ctx.workspace->take<AdapterRows>(batch.sequences.size());
-  const StepTables tables{cos, sin, std::span<const AdapterRows>(spans, adapter_rows(batch, spans))};
+  StepTables tables;
+  tables.cos = cos;
+  tables.sin = sin;
+  tables.adapters = std::span<const AdapterRows>(spans, adapter_rows(batch, spans));
+  if (sliding_window > 0) window_ranges(ctx, batch, &tables);
 
   if (trace != nullptr) trace->stage("decoder.inputs_embeds", hidden_states, Shape{m, shape.hidden});
   for (size_t layer = 0; layer < blocks.size(); ++layer) {
@@ -70,6 +77,20 @@ void Decoder::forward(const KernelContext& ctx, const Batch& batch, float* hidde
   }
   norm.forward(ctx, hidden_states, m, hidden_states);
   if (trace != nullptr) trace->stage("decoder.final_norm", hidden_states, Shape{m, shape.hidden});
+}
+
+void Decoder::window_ranges(const KernelContext& ctx, const Batch& batch, StepTables* tables) const {
+  const auto m = static_cast<size_t>(batch.tokens());
+  int32_t* begin = ctx.workspace->take<int32_t>(m);
+  int32_t* end = ctx.workspace->take<int32_t>(m);
+  tables->range_begin = begin;
+  tables->range_end = end;
+  for (const BatchSequence& sequence : batch.sequences) {
+    for (int64_t position = sequence.first; position < sequence.first + sequence.rows; ++position) {
+      *begin++ = static_cast<int32_t>(std::max<int64_t>(0, position - sliding_window));
+      *end++ = static_cast<int32_t>(position + 1);
+    }
+  }
 }
 
 // hidden_states += o_proj(attention(input_layernorm(hidden_states)))
@@ -123,6 +144,10 @@ void Decoder::attention(const KernelContext& ctx, const DecoderBlock& block, con
     attended.first = sequence.first;
     attended.keys = sequence.first + sequence.rows;
     attended.kv = sequence.kv[layer];
+    if (tables.range_begin != nullptr) {
+      attended.range_begin = tables.range_begin + row;
+      attended.range_end = tables.range_end + row;
+    }
     row += sequence.rows;
   }
 
@@ -162,7 +187,7 @@ void Decoder::head(const KernelContext& ctx, const float* hidden_states, int64_t
   MatmulArgs args;
   args.a = hidden_states;
   args.lda = shape.hidden;
-  args.w = embed_tokens;
+  args.w = lm_head;
   args.c = logits;
   args.ldc = shape.vocab;
   args.m = m;

@@ -1,4 +1,5 @@
-// The language model: a pre-norm decoder with grouped-query attention, LongRoPE and switched LoRA branches.
+// The language model: a pre-norm decoder with grouped-query attention, LongRoPE and switched LoRA branches. Multi-head
+// attention is the case of as many key heads as query heads.
 #pragma once
 
 #include <cstdint>
@@ -50,10 +51,13 @@ struct DecoderShape {
 class Decoder {
  public:
   DecoderShape shape;
-  WeightRef embed_tokens;  // [vocab, hidden]; the head too
+  WeightRef embed_tokens;  // [vocab, hidden]
+  WeightRef lm_head;       // [vocab, hidden]; embed_tokens where the two are tied
   std::vector<DecoderBlock> blocks;
   RmsNorm norm;
   LongRope rope;
+  // A query sees itself and so many keys before it, as the publisher's code masks i - j > window. 0: all before it.
+  int sliding_window = 0;
 
   // hidden_states [m, hidden] = rows of embed_tokens.
   void embed(const KernelContext& ctx, std::span<const int32_t> ids, float* hidden_states) const;
@@ -66,6 +70,8 @@ class Decoder {
 
  private:
   struct StepTables;
+  // What each row sees through the sliding window.
+  void window_ranges(const KernelContext& ctx, const Batch& batch, StepTables* tables) const;
   void attention(const KernelContext& ctx, const DecoderBlock& block, const Batch& batch, const StepTables& tables,
                  size_t layer, float* hidden_states) const;
   void mlp(const KernelContext& ctx, const DecoderBlock& block, const StepTables& tables, int64_t m,

@@ -5,7 +5,7 @@
 namespace omniphi::phi3v {
 namespace {
 
-Clip bind_clip(const Checkpoint& checkpoint) {
+Clip bind_clip(const ModelCheckpoint& checkpoint) {
   const VisionConfig& config = checkpoint.config().vision;
   const std::string tower = kVisionTowerPrefix;
   Clip clip;
@@ -26,14 +26,20 @@ Clip bind_clip(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-ImageEmbed bind_image_embed(const Checkpoint& checkpoint) {
+Decoder bind_decoder(const ModelCheckpoint& checkpoint) {
+  Decoder decoder = omniphi::bind_decoder(
+      checkpoint, [&](const std::string& prefix) { return Linear(checkpoint.tensor(prefix + ".weight")); });
+  decoder.lm_head = bind_weight(checkpoint, "lm_head.weight");
+  return decoder;
+}
+
+ImageEmbed bind_image_embed(const ModelCheckpoint& checkpoint) {
   const std::string embed = kImageEmbedPrefix;
   ImageEmbed image;
   image.clip = bind_clip(checkpoint);
   image.sub_gn = bind_weight(checkpoint, embed + "sub_GN");
   image.glb_gn = bind_weight(checkpoint, embed + "glb_GN");
-  image.projection.up = bind_linear(checkpoint, embed + "img_projection.0");
-  image.projection.down = bind_linear(checkpoint, embed + "img_projection.2");
+  image.projection = bind_projector(checkpoint, embed + "img_projection");
   return image;
 }
 

@@ -7,6 +7,7 @@
 
 namespace omniphi::phi3v {
 
-ImageEmbed bind_image_embed(const Checkpoint& checkpoint);
+Decoder bind_decoder(const ModelCheckpoint& checkpoint);
+ImageEmbed bind_image_embed(const ModelCheckpoint& checkpoint);
 
 }  // namespace omniphi::phi3v

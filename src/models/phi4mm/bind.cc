@@ -10,7 +10,7 @@ constexpr const char* kAudioEncoder = "model.embed_tokens_extend.audio_embed.enc
 constexpr float kConformerEps = 1e-5f;
 
 // A decoder projection with its vision and speech branches, in the order of Adapter.
-Linear bind_lora_linear(const Checkpoint& checkpoint, const std::string& prefix) {
+Linear bind_lora_linear(const ModelCheckpoint& checkpoint, const std::string& prefix) {
   Linear linear(checkpoint.tensor(prefix + ".base_layer.weight"));
   const DecoderConfig& config = checkpoint.config().decoder;
   const auto add = [&](const char* name, const LoraConfig& lora) {
@@ -26,7 +26,7 @@ Linear bind_lora_linear(const Checkpoint& checkpoint, const std::string& prefix)
   return linear;
 }
 
-ConformerFeedForward bind_feed_forward(const Checkpoint& checkpoint, const std::string& prefix) {
+ConformerFeedForward bind_feed_forward(const ModelCheckpoint& checkpoint, const std::string& prefix) {
   ConformerFeedForward ff;
   ff.layer_norm = bind_layer_norm(checkpoint, prefix + ".layer_norm", kConformerEps);
   ff.up = bind_linear(checkpoint, prefix + ".net.0.linear");
@@ -34,7 +34,7 @@ ConformerFeedForward bind_feed_forward(const Checkpoint& checkpoint, const std::
   return ff;
 }
 
-ConformerConvolution bind_convolution(const Checkpoint& checkpoint, const std::string& prefix) {
+ConformerConvolution bind_convolution(const ModelCheckpoint& checkpoint, const std::string& prefix) {
   ConformerConvolution conv;
   conv.layer_norm = bind_layer_norm(checkpoint, prefix + ".layer_norm", kConformerEps);
   conv.glu = bind_linear(checkpoint, prefix + ".glu.ext_pw_conv_1d");
@@ -47,7 +47,7 @@ ConformerConvolution bind_convolution(const Checkpoint& checkpoint, const std::s
   return conv;
 }
 
-ConformerBlock bind_conformer_block(const Checkpoint& checkpoint, const std::string& prefix) {
+ConformerBlock bind_conformer_block(const ModelCheckpoint& checkpoint, const std::string& prefix) {
   ConformerBlock block;
   block.feed_forward_in = bind_feed_forward(checkpoint, prefix + "feed_forward_in");
   block.feed_forward_out = bind_feed_forward(checkpoint, prefix + "feed_forward_out");
@@ -75,35 +75,14 @@ std::vector<float> transposed_bias(const View& values) {
 
 }  // namespace
 
-Decoder bind_decoder(const Checkpoint& checkpoint) {
-  const DecoderConfig& config = checkpoint.config().decoder;
-  Decoder decoder;
-  decoder.shape.vocab = config.vocab_size;
-  decoder.shape.hidden = config.hidden_size;
-  decoder.shape.intermediate = config.intermediate_size;
-  decoder.shape.heads = config.num_heads;
-  decoder.shape.kv_heads = config.num_kv_heads;
-  decoder.shape.head_dim = config.head_dim;
-  decoder.embed_tokens = bind_weight(checkpoint, "model.embed_tokens.weight");
-  for (int i = 0; i < config.num_layers; ++i) {
-    const std::string prefix = "model.layers." + std::to_string(i) + ".";
-    DecoderBlock block;
-    block.input_layernorm = bind_rms_norm(checkpoint, prefix + "input_layernorm.weight", config.rms_norm_eps);
-    block.qkv_proj = bind_lora_linear(checkpoint, prefix + "self_attn.qkv_proj");
-    block.o_proj = bind_lora_linear(checkpoint, prefix + "self_attn.o_proj");
-    block.post_attention_layernorm =
-        bind_rms_norm(checkpoint, prefix + "post_attention_layernorm.weight", config.rms_norm_eps);
-    block.gate_up_proj = bind_lora_linear(checkpoint, prefix + "mlp.gate_up_proj");
-    block.down_proj = bind_lora_linear(checkpoint, prefix + "mlp.down_proj");
-    decoder.blocks.push_back(block);
-  }
-  decoder.norm = bind_rms_norm(checkpoint, "model.norm.weight", config.rms_norm_eps);
-  decoder.rope = LongRope(config.rotary_dim, config.rope_theta, config.original_max_position_embeddings,
-                          config.max_position_embeddings, config.short_factor, config.long_factor);
+Decoder bind_decoder(const ModelCheckpoint& checkpoint) {
+  Decoder decoder = omniphi::bind_decoder(
+      checkpoint, [&](const std::string& prefix) { return bind_lora_linear(checkpoint, prefix); });
+  decoder.lm_head = decoder.embed_tokens;
   return decoder;
 }
 
-Siglip bind_siglip(const Checkpoint& checkpoint) {
+Siglip bind_siglip(const ModelCheckpoint& checkpoint) {
   const VisionConfig& config = checkpoint.config().vision;
   const std::string tower = std::string(kImage) + "img_processor.";
   Siglip siglip;
@@ -120,7 +99,7 @@ Siglip bind_siglip(const Checkpoint& checkpoint) {
   return siglip;
 }
 
-Conformer bind_conformer(const Checkpoint& checkpoint) {
+Conformer bind_conformer(const ModelCheckpoint& checkpoint) {
   const AudioConfig& config = checkpoint.config().audio;
   const std::string encoder = kAudioEncoder;
   Conformer conformer;

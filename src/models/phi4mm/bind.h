@@ -9,8 +9,8 @@
 
 namespace omniphi::phi4mm {
 
-Decoder bind_decoder(const Checkpoint& checkpoint);
-Siglip bind_siglip(const Checkpoint& checkpoint);
-Conformer bind_conformer(const Checkpoint& checkpoint);
+Decoder bind_decoder(const ModelCheckpoint& checkpoint);
+Siglip bind_siglip(const ModelCheckpoint& checkpoint);
+Conformer bind_conformer(const ModelCheckpoint& checkpoint);
 
 }  // namespace omniphi::phi4mm

@@ -1,74 +1,20 @@
-// What a Phi-4-multimodal checkpoint's configuration says, after every rule has been checked.
+// The configuration of Phi-4-multimodal, and what its media choose.
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "models/config.h"
 
 namespace omniphi::phi4mm {
+
+using omniphi::AudioConfig;
+using omniphi::DecoderConfig;
+using omniphi::LoraConfig;
+using omniphi::VisionConfig;
+using Config = omniphi::ModelConfig;
 
 // Which LoRA branch a request's own media choose: none for text, vision for images (with or without audio), speech for
 // audio.
 enum class Adapter : uint8_t { kNone, kVision, kSpeech };
-
-struct LoraConfig {
-  int rank = 0;
-  float alpha = 0;
-  // Factor of B(A(x)): alpha / rank.
-  float scale() const { return alpha / static_cast<float>(rank); }
-};
-
-struct DecoderConfig {
-  int vocab_size = 0;
-  int hidden_size = 0;
-  int intermediate_size = 0;
-  int num_layers = 0;
-  int num_heads = 0;
-  int num_kv_heads = 0;
-  int head_dim = 0;    // hidden_size / num_heads
-  int rotary_dim = 0;  // trunc(head_dim * partial_rotary_factor), even
-  float rms_norm_eps = 0;
-  double rope_theta = 0;
-  int original_max_position_embeddings = 0;  // longest sequence that uses the short factors
-  int max_position_embeddings = 0;
-  std::vector<double> short_factor;  // [rotary_dim / 2]
-  std::vector<double> long_factor;   // [rotary_dim / 2]
-  LoraConfig vision_lora;
-  LoraConfig speech_lora;
-};
-
-struct VisionConfig {
-  int hidden_size = 0;
-  int intermediate_size = 0;
-  int num_layers = 0;  // blocks in the checkpoint; the last one is never run
-  int num_heads = 0;
-  int image_size = 448;  // side of a crop in pixels
-  int patch_size = 14;
-  float layer_norm_eps = 1e-6f;
-  int max_crops = 36;  // preprocessor_config.json: dynamic_hd
-};
-
-struct AudioConfig {
-  int attention_dim = 0;
-  int num_heads = 0;
-  int linear_units = 0;  // half the width of the feed-forward's first product
-  int num_blocks = 0;
-  int conv_channels = 0;  // of the subsampling front end
-  int kernel_size = 3;    // of the causal depthwise convolution
-  int input_size = 80;    // mel channels
-  int time_reduction = 8;
-  int chunk_size = -1;  // <= 0: no limit
-  int left_chunk = 18;
-  int bias_reach = 500;  // relative positions are clamped to [-reach, reach - 1]
-};
-
-struct Config {
-  DecoderConfig decoder;
-  VisionConfig vision;
-  AudioConfig audio;
-  int32_t image_token_id = 0;          // <|endoftext10|>
-  int32_t audio_token_id = 0;          // <|endoftext11|>
-  std::vector<int32_t> eos_token_ids;  // generation stops at these: generation_config.json, else config.json
-};
 
 }  // namespace omniphi::phi4mm

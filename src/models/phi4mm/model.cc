@@ -12,10 +12,6 @@ namespace {
 constexpr const char* kImage = "model.embed_tokens_extend.image_embed.";
 constexpr const char* kAudio = "model.embed_tokens_extend.audio_embed.";
 
-MlpProjector bind_projector(const Checkpoint& checkpoint, const std::string& prefix) {
-  return MlpProjector{bind_linear(checkpoint, prefix + ".0"), bind_linear(checkpoint, prefix + ".2")};
-}
-
 // Writes rows of `width` floats one behind the other.
 class RowWriter {
  public:
@@ -54,9 +50,8 @@ void assemble_hd_sequence(const ImageLayout& layout, const float* pooled, int si
 
 }  // namespace
 
-Model::Model(const Checkpoint& checkpoint)
-    : config_(checkpoint.config()),
-      decoder_(bind_decoder(checkpoint)),
+Model::Model(const ModelCheckpoint& checkpoint)
+    : CausalModel(checkpoint.config(), bind_decoder(checkpoint)),
       siglip_(bind_siglip(checkpoint)),
       image_projection_(bind_projector(checkpoint, std::string(kImage) + "img_projection")),
       sub_gn_(bind_weight(checkpoint, std::string(kImage) + "sub_GN")),
@@ -64,6 +59,8 @@ Model::Model(const Checkpoint& checkpoint)
       conformer_(bind_conformer(checkpoint)),
       audio_projection_speech_(bind_projector(checkpoint, std::string(kAudio) + "audio_projection.speech")),
       audio_projection_vision_(bind_projector(checkpoint, std::string(kAudio) + "audio_projection.vision")) {}
+
+int Model::adapter(InputMode mode) const { return static_cast<int>(adapter_of(mode)) - 1; }
 
 Tensor Model::encode_image(const KernelContext& ctx, const ImageInput& image, size_t index, Trace* trace) const {
   const Workspace::Mark mark(*ctx.workspace);
@@ -82,7 +79,7 @@ Tensor Model::encode_image(const KernelContext& ctx, const ImageInput& image, si
   assemble_hd_sequence(image.layout, pooled, siglip_.grid() / 2, widen_row(ctx, sub_gn_, width),
                        widen_row(ctx, glb_gn_, width), width, sequence);
   if (trace != nullptr) trace->stage("vision.hd_sequence." + std::to_string(index), sequence, Shape{tokens, width});
-  Tensor projected(Shape{tokens, decoder_.shape.hidden});
+  Tensor projected(Shape{tokens, decoder().shape.hidden});
   image_projection_.forward(ctx, sequence, tokens, projected.data.data());
   if (trace != nullptr)
     trace->stage("vision.projected." + std::to_string(index), projected.data.data(), projected.shape);
@@ -96,24 +93,10 @@ Tensor Model::encode_audio(const KernelContext& ctx, const AudioInput& audio, In
   conformer_.forward(ctx, audio.features.data.data(), audio.features.shape[0], encoded, trace);
   const MlpProjector& projection =
       mode == InputMode::kVisionSpeech ? audio_projection_vision_ : audio_projection_speech_;
-  Tensor projected(Shape{tokens, decoder_.shape.hidden});
+  Tensor projected(Shape{tokens, decoder().shape.hidden});
   projection.forward(ctx, encoded, tokens, projected.data.data());
   if (trace != nullptr) trace->stage("audio.projected", projected.data.data(), Shape{1, tokens, projected.shape[1]});
   return projected;
-}
-
-void Model::embed(const KernelContext& ctx, std::span<const int32_t> ids, std::span<const MediaSlot> slots,
-                  std::span<const Tensor> media, int64_t first, float* hidden_states) const {
-  decoder_.embed(ctx, ids, hidden_states);
-  const int64_t last = first + static_cast<int64_t>(ids.size());
-  const int64_t hidden = decoder_.shape.hidden;
-  for (size_t i = 0; i < slots.size(); ++i) {
-    const int64_t begin = std::max(first, slots[i].offset);
-    const int64_t end = std::min(last, slots[i].offset + slots[i].tokens);
-    if (begin >= end) continue;
-    std::memcpy(hidden_states + (begin - first) * hidden, media[i].data.data() + (begin - slots[i].offset) * hidden,
-                sizeof(float) * static_cast<size_t>((end - begin) * hidden));
-  }
 }
 
 }  // namespace omniphi::phi4mm

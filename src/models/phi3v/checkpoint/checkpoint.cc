@@ -10,6 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kLayoutName = "original (phi3_v)";
+
 // True when every size that a shape is made of is known.
 bool sizes_known(const Config& config) {
   const DecoderConfig& d = config.decoder;
@@ -67,7 +69,7 @@ Checkpoint Checkpoint::open(const fs::path& folder, const OpenOptions& options) 
 }
 
 Checkpoint::Checkpoint(CheckpointTensors tensors, Config config)
-    : CheckpointTensors(std::move(tensors)), config_(std::move(config)) {}
+    : ModelCheckpoint(std::move(tensors), std::move(config), kLayoutName) {}
 
 ConfigReport open_config(const fs::path& folder) {
   ConfigNotes notes;
@@ -75,6 +77,7 @@ ConfigReport open_config(const fs::path& folder) {
   if (files.config.is_null()) notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   ConfigReport report;
   report.config = check_config(files, notes);
+  report.layout_name = kLayoutName;
   notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   report.inert_keys = std::move(notes.inert);
   report.warnings = std::move(notes.warnings);

@@ -33,7 +33,7 @@ void check_sizes(ObjectReader& top, DecoderConfig& decoder) {
                "heads of an even size: LongRoPE turns pairs");
     return;
   }
-  decoder.head_dim = head_dim;
+  decoder.head_dim = decoder.rotary_dim = head_dim;
 }
 
 void check_fixed(ObjectReader& top) {

@@ -131,6 +131,8 @@ void check_tokenizer(const TokenizerFacts& tokenizer, ObjectReader& top, Config&
 
 Config check_config(const FolderFiles& files, ConfigNotes& notes) {
   Config config;
+  config.vision = kClipVision;
+  config.bos_token_id = 1;
   ObjectReader top(files.config, "config.json", "", notes);
   if (!files.config.is_object()) return config;
   const size_t reasons = notes.reasons.size();

@@ -4,9 +4,10 @@
 namespace omniphi::phi3v {
 namespace {
 
-// Values of the released config.json; those of CLIP are the defaults.
+// Values of the released config.json, and those of the CLIP that it names.
 Config released() {
   Config config;
+  config.vision = kClipVision;
   DecoderConfig& d = config.decoder;
   d.vocab_size = 32'064;
   d.hidden_size = 3072;
@@ -14,7 +15,7 @@ Config released() {
   d.num_layers = 32;
   d.num_heads = 32;
   d.num_kv_heads = 32;
-  d.head_dim = 96;
+  d.head_dim = d.rotary_dim = 96;
   d.rms_norm_eps = 1e-5f;
   d.rope_theta = 10'000;
   d.original_max_position_embeddings = 4096;
@@ -94,7 +95,7 @@ Config tiny() {
   d.num_layers = 3;
   d.num_heads = 4;
   d.num_kv_heads = 2;
-  d.head_dim = 24;
+  d.head_dim = d.rotary_dim = 24;
   d.original_max_position_embeddings = 640;
   d.max_position_embeddings = 20'480;
   d.short_factor = {1.0, 1.01, 1.01, 1.02, 1.03, 1.04, 1.06, 1.07, 1.1, 1.12, 1.13, 1.15};

@@ -14,7 +14,7 @@ Json image_processor_json(const VisionConfig& v) {
                {"model_name", kTowerName},
                {"name", "clip_vision_model"},
                {"num_img_tokens", 144}};
-  const VisionConfig released;
+  constexpr VisionConfig released = kClipVision;
   if (v.hidden_size == released.hidden_size && v.intermediate_size == released.intermediate_size &&
       v.num_layers == released.num_layers && v.num_heads == released.num_heads &&
       v.layer_norm_eps == released.layer_norm_eps) {

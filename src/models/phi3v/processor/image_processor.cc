@@ -12,6 +12,7 @@
 namespace omniphi::phi3v {
 namespace {
 
+constexpr int kPatchSize = 14;
 constexpr int64_t kMaxSide = int64_t{1} << 31;
 
 // CLIP's own statistics.
@@ -45,10 +46,10 @@ ImageLayout image_layout(int64_t width, int64_t height, int max_crops, const std
   const int long_side = kCropSize * along;
   const int short_side = static_cast<int>(long_side / ratio);
   if (short_side == 0) {
-    throw Error(
-        ErrorKind::kInput, name, size,
-        "an aspect ratio of at most " + std::to_string(long_side) + " to 1 at " + std::to_string(max_crops) + " crops",
-        "crop the image or pad its short side");
+    throw Error(ErrorKind::kInput, name, size,
+                "an aspect ratio of at most " + std::to_string(long_side) + " to 1 at " + std::to_string(max_crops) +
+                    (max_crops == 1 ? " crop" : " crops"),
+                "crop the image or pad its short side");
   }
   const int across = (short_side + kCropSize - 1) / kCropSize;
   const int before = (kCropSize * across - short_side) / 2;  // an odd pixel of white stands behind the image
@@ -62,6 +63,8 @@ ImageLayout image_layout(int64_t width, int64_t height, int max_crops, const std
   layout.top = tall ? 0 : before;
   layout.padded_width = kCropSize * layout.grid_cols;
   layout.padded_height = kCropSize * layout.grid_rows;
+  layout.valid_cols = layout.padded_width / kPatchSize;  // white is looked at too
+  layout.valid_rows = layout.padded_height / kPatchSize;
   layout.crops = 1 + layout.grid_cols * layout.grid_rows;
   // Every row of both parts ends in a separator, and one more stands between them.
   const int rows = kCropCells * layout.grid_rows, cols = kCropCells * layout.grid_cols;

@@ -69,7 +69,7 @@ Checkpoint Checkpoint::open(const fs::path& folder, const OpenOptions& options) 
 }
 
 Checkpoint::Checkpoint(CheckpointTensors tensors, Config config, Layout layout)
-    : CheckpointTensors(std::move(tensors)), config_(std::move(config)), layout_(layout) {}
+    : ModelCheckpoint(std::move(tensors), std::move(config), omniphi::phi4mm::layout_name(layout)), layout_(layout) {}
 
 const char* layout_name(Layout layout) {
   return layout == Layout::kOriginal ? "original (phi4mm)" : "transformers-native (phi4_multimodal)";
@@ -82,7 +82,7 @@ ConfigReport open_config(const fs::path& folder) {
   const std::optional<Layout> layout = read_layout(sources.config, notes);
   if (!layout) notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   ConfigReport report;
-  report.layout = *layout;
+  report.layout_name = layout_name(*layout);
   report.config = check_config(sources, *layout, notes);
   notes.reasons.throw_if_any(ErrorKind::kCheckpoint, folder.string());
   report.inert_keys = std::move(notes.inert);

@@ -3,16 +3,15 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
-#include <vector>
 
-#include "models/checkpoint/checkpoint_tensors.h"
 #include "models/checkpoint/folder_files.h"
+#include "models/checkpoint/model_checkpoint.h"
 #include "models/phi4mm/checkpoint/tensor_list.h"
 #include "models/phi4mm/config.h"
 
 namespace omniphi::phi4mm {
 
+using omniphi::ConfigReport;
 using omniphi::FileInfo;
 using omniphi::OpenOptions;
 using omniphi::TensorInfo;
@@ -28,29 +27,21 @@ enum class Layout : uint8_t {
 const char* layout_name(Layout layout);
 
 // Opening maps the files and checks everything. Both layouts answer to the names of the original one.
-class Checkpoint : public CheckpointTensors {
+class Checkpoint : public ModelCheckpoint {
  public:
   // Throws RefusedError (an Error of kCheckpoint) with every reason why the folder can't be used.
   static Checkpoint open(const std::filesystem::path& folder, const OpenOptions& options = {});
 
-  const Config& config() const { return config_; }
   Layout layout() const { return layout_; }
 
  private:
   Checkpoint(CheckpointTensors tensors, Config config, Layout layout);
 
-  Config config_;
   Layout layout_ = Layout::kOriginal;
 };
 
 // Reads and checks only the configuration files: no weights, and no tokenizer unless it is there. For what needs sizes
 // alone. Throws RefusedError.
-struct ConfigReport {
-  Config config;
-  Layout layout = Layout::kOriginal;
-  std::vector<std::string> inert_keys;
-  std::vector<std::string> warnings;
-};
 ConfigReport open_config(const std::filesystem::path& folder);
 
 }  // namespace omniphi::phi4mm

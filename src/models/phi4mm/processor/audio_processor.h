@@ -6,9 +6,11 @@
 #include <string_view>
 
 #include "media/audio_decode.h"
-#include "tensor/tensor.h"
+#include "models/model_input.h"
 
 namespace omniphi::phi4mm {
+
+using omniphi::AudioInput;
 
 struct AudioProcessorOptions {
   // Resample as the reference does (by the integer floor(rate / 16000), or floor(rate / 8000) below 16 kHz, whatever
@@ -18,20 +20,10 @@ struct AudioProcessorOptions {
   AudioOptions decode;
 };
 
-// One processed audio.
-struct AudioInput {
-  Tensor features;          // [frames, 80] float32
-  int64_t num_tokens = 0;   // ceil(frames / 8)
-  int sample_rate = 0;      // of the source, Hz
-  int channels = 0;         // of the source
-  int64_t num_samples = 0;  // of the source, a channel
-  double seconds = 0;       // num_samples / sample_rate
-};
-
-// Decodes and processes a file in one stream; memory beyond the file itself is that of the features. 16 and 8 kHz go
-// straight to the front end's two paths, every other rate from 8 kHz up is resampled to 16 kHz.
-// Throws Error{kInput} that names the file: see decode_audio; also a rate below 8 kHz, audio shorter than one window
-// (25 ms), and samples so large that features overflow.
+// Features [frames, 80] and ceil(frames / 8) tokens of a file, decoded and processed in one stream; memory beyond the
+// file itself is that of the features. 16 and 8 kHz go straight to the front end's two paths, every other rate from 8
+// kHz up is resampled to 16 kHz. Throws Error{kInput} that names the file: see decode_audio; also a rate below 8 kHz,
+// audio shorter than one window (25 ms), and samples so large that features overflow.
 AudioInput process_audio(std::string_view bytes, const std::string& name, const AudioProcessorOptions& options = {});
 
 // The same for samples that are decoded already (finite ones).

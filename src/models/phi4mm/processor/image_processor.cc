@@ -9,7 +9,7 @@
 #include "media/image_crops.h"
 #include "media/resize.h"
 
-namespace omniphi {
+namespace omniphi::phi4mm {
 namespace {
 
 constexpr int64_t kCrop = kImageCropSize;
@@ -68,7 +68,7 @@ std::vector<uint8_t> patch_masks(const ImageLayout& layout) {
 
 }  // namespace
 
-ImageLayout image_token_layout(int64_t width, int64_t height, int max_crops, const std::string& name) {
+ImageLayout image_layout(int64_t width, int64_t height, int max_crops, const std::string& name) {
   if (max_crops < 1 || max_crops > kImageMaxCropsLimit) {
     throw Error(ErrorKind::kUsage, "max-image-crops", std::to_string(max_crops),
                 "1 to " + std::to_string(kImageMaxCropsLimit));
@@ -119,7 +119,7 @@ ImageLayout image_token_layout(int64_t width, int64_t height, int max_crops, con
 
 ImageInput process_image(const Image& image, int max_crops, const std::string& name) {
   ImageInput input;
-  input.layout = image_token_layout(image.width, image.height, max_crops, name);
+  input.layout = image_layout(image.width, image.height, max_crops, name);
   const Image padded = resize_and_pad(image, input.layout);
   const PixelScale scale({0.5f, 0.5f, 0.5f}, {0.5f, 0.5f, 0.5f});
 
@@ -135,4 +135,4 @@ ImageInput process_image(const Image& image, int max_crops, const std::string& n
   return input;
 }
 
-}  // namespace omniphi
+}  // namespace omniphi::phi4mm

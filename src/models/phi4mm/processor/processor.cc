@@ -9,32 +9,19 @@ namespace omniphi::phi4mm {
 namespace {
 
 // Counts ids of one medium; two of them side by side more often than there are media look like an expanded prompt.
-void check_count(const char* medium, int64_t found, size_t expected, bool adjacent) {
+void check_count(const char* medium, int32_t id, int64_t found, size_t expected, bool adjacent) {
   if (found == static_cast<int64_t>(expected)) return;
   const std::string name = medium;
-  std::string remedy = "Give the prompt exactly one " + name + " id for each " + name + ".";
+  std::string remedy = "Give the prompt exactly one " + name + " id for each " + name + "; the engine expands it.";
   if (adjacent && found > static_cast<int64_t>(expected)) {
     remedy = "The ids seem to be expanded already: omniphi expands one id for each " + name + " itself.";
   }
-  throw Error(ErrorKind::kInput, "prompt", std::to_string(found) + " " + name + " ids",
-              std::to_string(expected) + ", one for each " + name, remedy);
+  throw Error(ErrorKind::kInput, "prompt",
+              std::to_string(found) + " " + name + " slots (token id " + std::to_string(id) + ")",
+              std::to_string(expected) + ", one for each " + name + " given", remedy);
 }
 
 }  // namespace
-
-const char* input_mode_name(InputMode mode) {
-  switch (mode) {
-    case InputMode::kLanguage:
-      return "language";
-    case InputMode::kVision:
-      return "vision";
-    case InputMode::kSpeech:
-      return "speech";
-    case InputMode::kVisionSpeech:
-      return "vision_speech";
-  }
-  return "unknown";
-}
 
 Adapter adapter_of(InputMode mode) {
   switch (mode) {
@@ -49,20 +36,7 @@ Adapter adapter_of(InputMode mode) {
   return Adapter::kNone;
 }
 
-int64_t ModelInput::image_tokens() const {
-  int64_t total = 0;
-  for (const ImageInput& image : images) total += image.num_tokens();
-  return total;
-}
-
-int64_t ModelInput::audio_tokens() const {
-  int64_t total = 0;
-  for (const AudioInput& audio : audios) total += audio.num_tokens;
-  return total;
-}
-
-ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images,
-                       std::vector<AudioInput> audios) {
+void check_slots(const Config& config, const std::vector<int32_t>& ids, size_t images, size_t audios) {
   if (ids.empty()) throw Error(ErrorKind::kInput, "prompt", "no tokens", "at least one token");
   int64_t image_ids = 0, audio_ids = 0;
   bool image_run = false, audio_run = false;
@@ -80,9 +54,13 @@ ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, st
       audio_run |= repeated;
     }
   }
-  check_count("image", image_ids, images.size(), image_run);
-  check_count("audio", audio_ids, audios.size(), audio_run);
+  check_count("image", config.image_token_id, image_ids, images, image_run);
+  check_count("audio", config.audio_token_id, audio_ids, audios, audio_run);
+}
 
+ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images,
+                       std::vector<AudioInput> audios) {
+  check_slots(config, ids, images.size(), audios.size());
   ModelInput input;
   input.images = std::move(images);
   input.audios = std::move(audios);

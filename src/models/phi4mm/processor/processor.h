@@ -2,42 +2,29 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
-#include "models/media_slot.h"
 #include "models/phi4mm/config.h"
 #include "models/phi4mm/processor/audio_processor.h"
 #include "models/phi4mm/processor/image_processor.h"
 
 namespace omniphi::phi4mm {
 
-// Which media a request carries; it selects the LoRA branch and the audio projection for the whole generation.
-enum class InputMode : uint8_t { kLanguage, kVision, kSpeech, kVisionSpeech };
+using omniphi::AudioInput;
+using omniphi::input_mode_name;
+using omniphi::InputMode;
+using omniphi::MediaSlot;
+using omniphi::ModelInput;
 
-// "language", "vision", "speech", "vision_speech".
-const char* input_mode_name(InputMode mode);
-
-// none for language, vision for vision and vision_speech, speech for speech.
+// Selects the LoRA branch of a whole generation: none for language, vision for vision and vision_speech, speech for
+// speech.
 Adapter adapter_of(InputMode mode);
 
-using omniphi::MediaSlot;
+// Throws kInput when the number of media ids and of media differ, when ids are outside the vocabulary, when the list is
+// empty, or when a prompt seems to be expanded already.
+void check_slots(const Config& config, const std::vector<int32_t>& ids, size_t images, size_t audios);
 
-// A prompt that is ready for the model.
-struct ModelInput {
-  std::vector<int32_t> ids;      // expanded: a medium's id stands once for each of its tokens
-  std::vector<MediaSlot> slots;  // in order of offset
-  std::vector<ImageInput> images;
-  std::vector<AudioInput> audios;
-  InputMode mode = InputMode::kLanguage;
-
-  int64_t image_tokens() const;
-  int64_t audio_tokens() const;
-};
-
-// Expands the one id of every medium. Media are taken in order of appearance. Throws kInput when the number of media
-// ids and of media differ, when ids are outside the vocabulary, when the list is empty, or when a prompt seems to be
-// expanded already.
+// Expands the one id of every medium. Media are taken in order of appearance. Throws as check_slots() does.
 ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images,
                        std::vector<AudioInput> audios);
 
