@@ -288,10 +288,10 @@ def stage_joint(a, tokenizer, fonts):
         return lm + .4 * patch, {"pair" if "pictures" in batch else "lm": lm.item(), "patch": patch.item()}
 
     make = batches.mixed_batches([
-        (.48, batches.picture_batches(tokenizer, seen, [(.16, 112, 64, mix, False), (.14, 224, 24, mix, False), (.7, full, 24, mix, False)])),
-        (.18, batches.pair_batches(tokenizer, seen, 12)),
-        (.24, batches.text_batches(tokenizer, 64)),
-        (.06, batches.crop_batches(tokenizer, seen, 1000)),
+        (.44, batches.picture_batches(tokenizer, seen, [(.12, 112, 64, mix, False), (.14, 224, 24, mix, False), (.74, full, 24, mix, False)])),
+        (.24, batches.pair_batches(tokenizer, seen, 12)),
+        (.18, batches.text_batches(tokenizer, 64)),
+        (.1, batches.crop_batches(tokenizer, seen, 1000)),
         (.04, batches.picture_batches(tokenizer, seen, [(1, full, 12, mix, True)]))])
     held = {w: {"pair": fixed(batches.pair_batches(tokenizer, fonts[w], 8, True), 999, 3),
                 "crops": fixed(batches.crop_batches(tokenizer, fonts[w]), 999, 3)} for w in fonts}

@@ -61,7 +61,7 @@ class Pictures:
         """A square; of the family that pads pictures on both sides, sometimes another shape within white."""
         if not self.family.centred or self.side < self.family.crop or self.random.random() < .75:
             return self.painter.sample(self.side, self.side)
-        w, h = self.side, self.random.randint(self.side // 2, self.side - 1)
+        w, h = self.side, self.random.randint(self.side // 2 + 1, self.side - 1)  # longer ones take more crops
         item = self.painter.sample(*((w, h) if self.random.random() < .5 else (h, w)))
         return centre_in_crops([item], 1, 1, self.side)[0]
 
