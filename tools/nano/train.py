@@ -342,15 +342,17 @@ def stage_both(a, tokenizer, fonts, bank):
             lm = language_loss(model, batch, "vision", media)
             if compares:
                 return lm, {"agree" if "audio" in batch else "pair": lm.item()}
-            patch, _ = model.patch_labels(features["picture"], batch["picture"]["labels"])
+            # A tower that was trained before waits until its labels are known.
+            shown = features["picture"].detach() if a.start and run.step < 120 else features["picture"]
+            patch, _ = model.patch_labels(shown, batch["picture"]["labels"])
         return lm + .4 * patch, {"lm": lm.item(), "patch": patch.item()}
 
     mix = (.5, .3, .2)
     seen = fonts["seen"]
     make = batches.mixed_batches([
-        (.26, batches.picture_batches(tokenizer, seen, [(1, 448, 24, mix, False)])),
-        (.32, batches.agree_batches(tokenizer, seen, bank["train"], 20, vary=True)),
-        (.3, batches.pair_batches(tokenizer, seen, 12)),
+        (.21, batches.picture_batches(tokenizer, seen, [(1, 448, 24, mix, False)])),
+        (.36, batches.agree_batches(tokenizer, seen, bank["train"], 20, vary=True)),
+        (.31, batches.pair_batches(tokenizer, seen, 12)),
         (.08, batches.crop_batches(tokenizer, seen)),
         (.04, batches.picture_batches(tokenizer, seen, [(1, 448, 6, mix, True)]))])
     held = {w: {"agree": fixed(batches.agree_batches(tokenizer, fonts[w], bank[w], 16, True), 999, 2),
@@ -375,10 +377,11 @@ def stage_both(a, tokenizer, fonts, bank):
 
 
 def export(a, tokenizer):
-    """From the furthest stage that is there."""
+    """From the furthest stage that is there, or the mean of some of its states."""
     model = new_model(a, tokenizer)
     stage = next(s for s in ("both", "joint", "vision", "audio1", "text") if os.path.exists(os.path.join(a.work, s + ".pt")))
-    model.load_state_dict(torch.load(os.path.join(a.work, stage + ".pt"))["model"])
+    states = [torch.load(path)["model"] for path in a.average or [os.path.join(a.work, stage + ".pt")]]
+    model.load_state_dict({name: torch.stack([state[name].double() for state in states]).mean(0).float() for name in states[0]})
     out = a.out or ("models/nano-phi3v" if tokenizer.family is PHI3V else "models/nano")
     write(model, tokenizer, os.path.join(a.work, "tokenizer"), out)
     print(f"{out} from stage {stage}")
@@ -394,11 +397,12 @@ def main():
     p.add_argument("--rate", type=float, default=0, help="other learning rate")
     p.add_argument("--every", type=float, default=120, help="seconds between checkpoints")
     p.add_argument("--fonts", default="/usr/share/fonts")
-    p.add_argument("--ranks", help="o200k_base.tiktoken (tokenizer)")
-    p.add_argument("--release-tokenizer", help="the release's tokenizer.json (tokenizer)")
-    p.add_argument("--template", help="a folder with a tokenizer in the released form, or the release's tokenizer_config.json (tokenizer; phi3_v)")
+    p.add_argument("--ranks", help="o200k_base.tiktoken (tokenizer; phi4mm)")
+    p.add_argument("--release-tokenizer", help="the release's tokenizer.json (tokenizer; phi4mm)")
+    p.add_argument("--template", help="a folder with a tokenizer in the family's form (tokenizer)")
     p.add_argument("--processes", type=int, default=1, help="processes that share a stage's batches")
     p.add_argument("--start", help="both and joint: begin with the weights of this checkpoint, such as models/nano, instead of the stages before")
+    p.add_argument("--average", nargs="+", metavar="FILE", help="export: the mean of these states of a stage, kept on the way, instead of the last")
     p.add_argument("--out", help="folder of the checkpoint (export; default: models/nano or models/nano-phi3v)")
     a = p.parse_args()
     if a.processes > 1:
@@ -423,7 +427,7 @@ def run_stage(a):
     folder = os.path.join(a.work, "tokenizer")
     family = FAMILIES[a.family]
     if a.stage == "tokenizer":
-        made = build_phi3v(a.release_tokenizer, a.template, folder) if family is PHI3V else build(a.ranks, a.release_tokenizer, a.template, folder)
+        made = build_phi3v(a.template, folder) if family is PHI3V else build(a.ranks, a.release_tokenizer, a.template, folder)
         print(made, "tokens")
         return
     tokenizer = load_tokenizer(family, folder)
