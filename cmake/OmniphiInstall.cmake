@@ -26,11 +26,13 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/omniphiConfig.cmake ${CMAKE_CURRENT_BI
 
 install(TARGETS omniphi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 
-# The shipped model with the media of `omniphi demo`, where src/cli/shipped_model.cc looks.
-if(NOT EXISTS ${CMAKE_SOURCE_DIR}/models/nano/model.safetensors)
-  message(FATAL_ERROR "models/nano/model.safetensors is missing: it belongs to the source tree, so this is no complete checkout")
-endif()
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/models/nano DESTINATION ${CMAKE_INSTALL_DATADIR}/omniphi/models)
+# The shipped models with the media of `omniphi demo`, where src/cli/shipped_model.cc looks.
+foreach(model nano nano-phi3v)
+  if(NOT EXISTS ${CMAKE_SOURCE_DIR}/models/${model}/model.safetensors)
+    message(FATAL_ERROR "models/${model}/model.safetensors is missing: it belongs to the source tree, so this is no complete checkout")
+  endif()
+  install(DIRECTORY ${CMAKE_SOURCE_DIR}/models/${model} DESTINATION ${CMAKE_INSTALL_DATADIR}/omniphi/models)
+endforeach()
 
 # The program prints its own manual page and completions.
 set(OMNIPHI_GENERATED ${CMAKE_BINARY_DIR}/generated)

@@ -132,7 +132,7 @@ BenchResult measure(const BenchFlags& flags, const EngineOptions& options) {
 }
 
 OrderedJson bench_json(const BenchFlags& flags, const BenchResult& result) {
-  OrderedJson json{{"model", flags.engine.model.empty() ? kShippedModel : flags.engine.model},
+  OrderedJson json{{"model", flags.engine.model.empty() ? std::string(kShippedModel) : flags.engine.model},
                    {"cpu", cpu_model_name()},
                    {"isa", result.isa}};
   json["threads"] = result.threads;

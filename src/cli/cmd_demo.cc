@@ -143,8 +143,11 @@ int demo(const DemoFlags& flags) {
               isa_name(session.engine().isa()), session.engine().threads());
   std::fflush(stdout);
   Demo demo(flags, &session);
-  const auto wrong =
-      std::count_if(questions.begin(), questions.end(), [&](const DemoQuestion& q) { return !demo.ask(q); });
+  const bool hears = session.config().hears();
+  const auto wrong = std::count_if(questions.begin(), questions.end(), [&](const DemoQuestion& question) {
+    return (hears || !question.audio) && !demo.ask(question);
+  });
+  if (!hears) std::cout << "\n(left out: questions with recordings, for " << session.family().title << " can't hear)\n";
   if (!flags.check || wrong == 0) return 0;
   std::cerr << "omniphi: " << wrong << " of " << questions.size() << " answers are not the expected ones\n";
   return exit_code(ErrorKind::kInternal);

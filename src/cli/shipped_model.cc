@@ -1,7 +1,9 @@
 #include "cli/shipped_model.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <sstream>
 
 #include "base/error.h"
@@ -18,11 +20,11 @@ fs::path program_path() {
   return code ? fs::path() : program;
 }
 
-// `name` in the first of the places that holds it; otherwise *looked says where it is not.
-fs::path find_shipped(const fs::path& name, std::string* looked) {
-  for (const fs::path& place : shipped_model_places()) {
+// `file` in the first of the model's places that holds it; otherwise *looked says where it is not.
+fs::path find_shipped(std::string_view name, const fs::path& file, std::string* looked) {
+  for (const fs::path& place : shipped_model_places(name)) {
     std::error_code code;
-    if (fs::is_regular_file(place / name, code)) return place / name;
+    if (fs::is_regular_file(place / file, code)) return place / file;
     *looked += (looked->empty() ? "in none of\n" : "\n") + place.string();
   }
   if (looked->empty()) *looked = "no /proc/self/exe that would say where to look";
@@ -31,8 +33,8 @@ fs::path find_shipped(const fs::path& name, std::string* looked) {
 
 }  // namespace
 
-std::vector<fs::path> shipped_model_places() {
-  const fs::path inside = fs::path("models") / kShippedModel;
+std::vector<fs::path> shipped_model_places(std::string_view name) {
+  const fs::path inside = fs::path("models") / name;
   const char* data = std::getenv("OMNIPHI_DATA");
   if (data != nullptr && *data != '\0') return {data / inside};
   const fs::path folder = program_path().parent_path();
@@ -40,20 +42,21 @@ std::vector<fs::path> shipped_model_places() {
   return {folder / inside, folder.parent_path() / "share" / "omniphi" / inside, folder.parent_path() / inside};
 }
 
-fs::path shipped_model() {
+fs::path shipped_model(std::string_view name) {
   std::string looked;
-  const fs::path found = find_shipped("config.json", &looked);
+  const fs::path found = find_shipped(name, "config.json", &looked);
   if (!found.empty()) return found.parent_path();
   throw Error(
-      ErrorKind::kCheckpoint, "the shipped model " + std::string(kShippedModel), looked,
+      ErrorKind::kCheckpoint, "the shipped model " + std::string(name), looked,
       "a folder with config.json, safetensors and tokenizer files",
       "name a model: --model FOLDER, or --model microsoft/Phi-4-multimodal-instruct; or set OMNIPHI_DATA to the "
-      "folder that holds models/nano");
+      "folder that holds models/" +
+          std::string(name));
 }
 
 fs::path shipped_questions() {
   std::string looked;
-  const fs::path found = find_shipped(fs::path("demo") / "demo.json", &looked);
+  const fs::path found = find_shipped(kShippedModel, fs::path("demo") / "demo.json", &looked);
   if (!found.empty()) return found;
   throw Error(ErrorKind::kInput, "the shipped questions, demo/demo.json", looked, "a folder with demo/demo.json",
               "name questions: --questions FILE; or set OMNIPHI_DATA to the folder that holds models/nano");
@@ -74,9 +77,11 @@ std::string program_name() {
 }
 
 std::string model_or_shipped(const std::string& model) {
+  if (model.empty()) return shipped_model().string();
+  const bool shipped =
+      std::find(std::begin(kShippedModels), std::end(kShippedModels), model) != std::end(kShippedModels);
   std::error_code code;
-  if (model.empty() || (model == kShippedModel && !fs::exists(model, code))) return shipped_model().string();
-  return model;
+  return shipped && !fs::exists(model, code) ? shipped_model(model).string() : model;
 }
 
 void announce_shipped_model() {

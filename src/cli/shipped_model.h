@@ -1,28 +1,30 @@
-// The small model that comes with omniphi, so that every verb does something sensible before anybody has 11 GB of
-// weights.
+// The small models that come with omniphi, so that every verb does something sensible before anybody has gigabytes of
+// weights: one of each family.
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace omniphi::cli {
 
-// What --model calls it.
-inline constexpr const char* kShippedModel = "nano";
+// What --model calls them. The first is taken when no model is named.
+inline constexpr std::string_view kShippedModels[] = {"nano", "nano-phi3v"};
+inline constexpr std::string_view kShippedModel = kShippedModels[0];
 
-// Where the shipped model may be, best first: $OMNIPHI_DATA/models/nano, and nowhere else, when that variable is set;
-// otherwise models/nano beside the executable, ../share/omniphi/models/nano as installed, ../models/nano as in a
-// checkout with its build folder.
-std::vector<std::filesystem::path> shipped_model_places();
+// Where the shipped model of that name may be, best first: $OMNIPHI_DATA/models/NAME, and nowhere else, when that
+// variable is set; otherwise models/NAME beside the executable, ../share/omniphi/models/NAME as installed,
+// ../models/NAME as in a checkout with its build folder.
+std::vector<std::filesystem::path> shipped_model_places(std::string_view name = kShippedModel);
 
 // The first of those that holds a configuration. Throws kCheckpoint saying where was looked.
-std::filesystem::path shipped_model();
+std::filesystem::path shipped_model(std::string_view name = kShippedModel);
 
 // demo/demo.json in the first that holds it: what `omniphi demo` asks. Throws kInput saying where was looked.
 std::filesystem::path shipped_questions();
 
-// What --model says as resolve_model() takes it: the shipped model when the flag is empty, and for its name unless
+// What --model says as resolve_model() takes it: the shipped model when the flag is empty, and that of its name unless
 // there is a folder of that name. Throws as shipped_model() does.
 std::string model_or_shipped(const std::string& model);
 

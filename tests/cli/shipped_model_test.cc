@@ -39,6 +39,17 @@ class Installed {
   TempFolder folder_;
 };
 
+TEST(ShippedModel, TheSecondFamilyHasOneByName) {
+  const Installed installed;
+  fs::create_directories(installed.at("share/omniphi/models"));
+  fs::create_directory_symlink(fs::path(OMNIPHI_SOURCE_DIR) / "models/nano-phi3v",
+                               installed.at("share/omniphi/models/nano-phi3v"));
+  const testing::ProgramResult result = installed.run({"inspect", "--model", "nano-phi3v"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("Phi-3.5-vision"), std::string::npos) << result.out;
+  expect_failure(installed.run({"inspect", "--model", "nano"}), 4, {"the shipped model nano", "models/nano"});
+}
+
 TEST(ShippedModel, IsFoundBesideTheProgramInstalledAndInACheckout) {
   for (const char* parent : {"bin/models", "share/omniphi/models", "models"}) {
     const Installed installed;

@@ -19,7 +19,18 @@ from PIL import Image, ImageOps  # noqa: E402
 from nano import examples, reencode, scoring, sections, speech, tasks  # noqa: E402
 from nano.adapters import switch_off  # noqa: E402
 from nano.engine import Engine, EngineError  # noqa: E402
+from nano.tokenizer import learn_merges  # noqa: E402
 from nano.vocabulary import WORDS  # noqa: E402
+
+
+class Vocabulary(unittest.TestCase):
+    def test_merges_words_with_their_space_and_never_digits(self):
+        merges = learn_merges(["the cat 12", "the cat 12", "the dog 12"], 9)
+        made = {"".join(merge) for merge in merges}
+        self.assertIn("\u2581the", made)
+        self.assertIn("\u2581cat", made)
+        self.assertFalse(any(c.isdigit() for token in made for c in token))
+        self.assertFalse(any("\u2581" in token[1:] for token in made))
 
 
 class Scoring(unittest.TestCase):

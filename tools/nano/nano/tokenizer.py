@@ -8,6 +8,7 @@ import base64
 import gzip
 import json
 import os
+import re
 
 from .family import PHI3V, PHI4MM
 from .tasks import corpus
@@ -78,35 +79,58 @@ def read_text(path):
         return file.read()
 
 
-def build_phi3v(release_tokenizer, release_config, out):
-    """Writes tokenizer.json and tokenizer_config.json to `out`: the release's own form with the merges that the tasks' texts use.
+PIECES = re.compile(f"{SPACE}?[A-Za-z]+|{SPACE}?[^A-Za-z0-9{SPACE}]+|{SPACE}|.")
 
-    Kept are <unk>, <s>, </s>, the bytes, printable ASCII, every token that the release itself uses on those texts, and the tokens
-    that those are merged from. The other special tokens follow in the released order.
+
+def learn_merges(texts, count):
+    """The `count` merges of byte-pair encoding that shorten `texts` most, one after the other (Sennrich et al., 2016). Words and runs
+    of punctuation are merged, with the space in front of them; digits never are."""
+    words = {}
+    for text in texts:
+        for piece in PIECES.findall(SPACE + text.replace(" ", SPACE)):
+            if piece.isascii() or piece.startswith(SPACE):
+                words[piece] = words.get(piece, 0) + 1
+    split = {word: list(word) for word in words}
+    merges = []
+    for _ in range(count):
+        pairs = {}
+        for word, parts in split.items():
+            for pair in zip(parts, parts[1:]):
+                pairs[pair] = pairs.get(pair, 0) + words[word]
+        if not pairs:
+            break
+        best = max(pairs, key=lambda pair: (pairs[pair], pair))
+        merges.append(best)
+        for parts in split.values():
+            i = 0
+            while i + 1 < len(parts):
+                if (parts[i], parts[i + 1]) == best:
+                    parts[i:i + 2] = ["".join(best)]
+                i += 1
+    return merges
+
+
+def build_phi3v(template, out, count=600):
+    """Writes tokenizer.json and tokenizer_config.json to `out`: a SentencePiece-style vocabulary learned on the tasks' texts.
+
+    It holds <unk>, <s>, </s>, the bytes, printable ASCII, and `count` merged tokens; the other special tokens follow in the released
+    order. `template`: a folder with any tokenizer of the family's form, such as `omniphi synth --preset tiny-phi3v` writes.
     """
-    from tokenizers import Tokenizer
-    data = json.loads(read_text(release_tokenizer))
-    ranks = {tuple(m.split(" ") if isinstance(m, str) else m): i for i, m in enumerate(data["model"]["merges"])}
-    ids = data["model"]["vocab"]
-    full = Tokenizer.from_str(json.dumps(data))
-    first = full.token_to_id("<|endoftext|>")
-    texts = {form for text in corpus(hears=False) for form in (text, "\n" + text)}
-    used = {i for encoding in full.encode_batch(sorted(texts), add_special_tokens=False) for i in encoding.ids}
-    keep = {token for token, i in ids.items() if i < 259} | {SPACE, *map(chr, range(33, 127))}
-    stack = [token for token, i in ids.items() if i in used]
-    while stack:
-        token = stack.pop()
-        if token not in keep:
-            keep.add(token)
-            stack += [p for p in parts_of(token, lambda a, b: ranks.get((a, b))) if p != token]
-    tokens = sorted(keep, key=ids.get)
+    with open(os.path.join(template, "tokenizer.json"), encoding="utf-8") as file:
+        data = json.load(file)
+    with open(os.path.join(template, "tokenizer_config.json"), encoding="utf-8") as file:
+        config = json.load(file)
+    first = next(t["id"] for t in data["added_tokens"] if t["content"] == "<|endoftext|>")
+    merges = learn_merges([text for text in corpus(hears=False) if "\n" not in text], count)
+    tokens = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)] + [SPACE] + [chr(c) for c in range(33, 127)]
+    for merge in merges:
+        if "".join(merge) not in tokens:
+            tokens.append("".join(merge))
     data["model"]["vocab"] = {token: i for i, token in enumerate(tokens)}
-    data["model"]["merges"] = [a + " " + b for a, b in ranks if a in keep and b in keep and a + b in keep]
+    data["model"]["merges"] = [" ".join(merge) for merge in merges]
     shift = len(tokens) - first
     for t in data["added_tokens"]:
         t["id"] += shift if t["id"] >= first else 0
-    with open(release_config, encoding="utf-8") as file:
-        config = json.load(file)
     config["added_tokens_decoder"] = {str(int(i) + (shift if int(i) >= first else 0)): t for i, t in config["added_tokens_decoder"].items()}
     os.makedirs(out, exist_ok=True)
     with open(os.path.join(out, "tokenizer.json"), "w", encoding="utf-8") as file:

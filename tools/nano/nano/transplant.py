@@ -5,8 +5,9 @@ too. The tower differs in its layer norm before the blocks, its GELU and its cla
 """
 import torch
 
+from . import phi3v
 from .export import read
-from .family import PHI4MM
+from .family import PHI3V, PHI4MM, family_of
 from .model import Nano, Sizes
 from .tokenizer import SPACE, load_tokenizer
 
@@ -24,7 +25,7 @@ def spelling(token):
     return None if token in ("<unk>", "<s>", "</s>") else token.replace(SPACE, " ")
 
 
-def embeddings(old_tokenizer, tokenizer, table, spellings):
+def embeddings(old_tokenizer, tokenizer, table, spellings, ids=None):
     """[vocab, H]: each token's row is that of the same text, or the mean of those that spell it; or of several, spellings(text)."""
     out = torch.randn(tokenizer.vocab_size, table.shape[1]) * table.std() * .5
     for name, i in tokenizer.special.items():
@@ -34,7 +35,7 @@ def embeddings(old_tokenizer, tokenizer, table, spellings):
     for i, token in vocabulary.items():
         text = spelling(token)
         if text is not None:
-            out[i] = torch.stack([table[old_tokenizer(form)].mean(0) for form in spellings(text)]).mean(0)
+            out[i] = torch.stack([table[(ids or old_tokenizer)(form)].mean(0) for form in spellings(text)]).mean(0)
     return out
 
 
@@ -93,9 +94,24 @@ def eyes(old, new):
     new.project.load_state_dict(old.project.state_dict() | {"0.weight": four(old.project[0].weight.data) / 4})
 
 
+def carry_over(model, tokenizer, folder):
+    """From a checkpoint of the same family with another vocabulary."""
+    old_tokenizer = load_tokenizer(PHI3V, folder)
+    old = Nano(phi3v.sizes(old_tokenizer.vocab_size))
+    read(old, folder)
+    pieces = lambda text: [token.id for token in old_tokenizer.inner.model.tokenize(text.replace(" ", SPACE))]
+    state = old.state_dict()
+    for name in ("embed", "head"):
+        state["decoder." + name] = embeddings(old_tokenizer, tokenizer, getattr(old.decoder, name), lambda text: [text], pieces)
+    model.load_state_dict({**model.state_dict(), **{k: v for k, v in state.items() if not k.startswith("patch_labels")}})
+    return old
+
+
 @torch.no_grad()
 def transplant(model, tokenizer, folder):
-    """folder: a checkpoint of Phi-4-multimodal's family."""
+    """folder: a checkpoint of either family."""
+    if family_of(folder) is PHI3V:
+        return carry_over(model, tokenizer, folder)
     old_tokenizer = load_tokenizer(PHI4MM, folder)
     old = Nano(Sizes(vocab=old_tokenizer.vocab_size))
     read(old, folder)
