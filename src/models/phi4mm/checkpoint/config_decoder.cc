@@ -66,7 +66,7 @@ void check_sliding_window(ObjectReader& top, const DecoderConfig& decoder) {
   if (!size || *size < static_cast<uint64_t>(decoder.max_position_embeddings)) {
     top.refuse("sliding_window", show_json(*window),
                "null, or at least max_position_embeddings, " + std::to_string(decoder.max_position_embeddings) +
-                   ": windows are not implemented");
+                   ": no release of this family has one that hides anything");
   }
 }
 
