@@ -39,29 +39,12 @@ ProgramResult run_phi3v(const std::string& verb, std::vector<std::string> argume
   return run_program(arguments, input);
 }
 
-json find_case(const std::string& name) {
-  const json all = testing::read_test_json(phi3v_root() + "/cases/cases.json");
-  for (const json& entry : all.at("cases")) {
-    if (entry.at("name") == name) return entry;
-  }
-  return nullptr;
-}
-
-// The ids of a golden case with one -k for each picture.
-json slots_of(const std::map<std::string, testing::GoldenTensor>& tensors) {
-  json ids = json::array();
-  for (const double id : tensors.at("input_ids").values) {
-    if (id >= 0 || ids.empty() || ids.back() != id) ids.push_back(static_cast<int>(id));
-  }
-  return ids;
-}
-
 TEST(Phi3vScore, EqualsTheReferenceWithNullAtPictures) {
   for (const std::string name : {"text_user", "image_middle_c1", "images_adjacent_c1", "img_square_c4"}) {
-    const json golden = find_case(name);
+    const json golden = testing::phi3v_case(name);
     const auto tensors = testing::read_test_safetensors(phi3v_root() + "/cases/" + name + ".safetensors");
     const TempFolder folder;
-    folder.write("ids.json", slots_of(tensors).dump());
+    folder.write("ids.json", json(testing::phi3v_slots(tensors.at("input_ids"))).dump());
     std::vector<std::string> arguments = {"--token-ids", (folder / "ids.json").string(), "--reference-media", "--json"};
     // 4 is the checkpoint's own number.
     if (golden.at("num_crops") != 4) {

@@ -32,14 +32,6 @@ struct Run {
 
 void PrintTo(const Run& run, std::ostream* out) { *out << isa_name(run.isa) << " " << run.name; }
 
-json find_case(const std::string& name) {
-  const json all = read_test_json(phi3v_root() + "/cases/cases.json");
-  for (const json& entry : all.at("cases")) {
-    if (entry.at("name") == name) return entry;
-  }
-  return nullptr;
-}
-
 const Checkpoint& tiny_checkpoint() {
   static const Checkpoint kCheckpoint =
       Checkpoint::open(phi3v_root() + "/model", OpenOptions{TokenizerCheck::kIfPresent});
@@ -49,7 +41,7 @@ const Checkpoint& tiny_checkpoint() {
 class Phi3vTower : public ::testing::TestWithParam<Run> {};
 
 TEST_P(Phi3vTower, IsTheReferences) {
-  const json golden = find_case(GetParam().name);
+  const json golden = testing::phi3v_case(GetParam().name);
   const auto stored = testing::read_test_safetensors(phi3v_root() + "/cases/" + GetParam().name + ".safetensors");
   const ImageEmbed embed = bind_image_embed(tiny_checkpoint());
   ThreadPool pool(2);

@@ -13,6 +13,25 @@ namespace omniphi::testing {
 inline std::string phi3v_root() { return family_root("phi3v"); }
 inline std::string phi3v_path(const std::string& relative) { return family_path("phi3v", relative); }
 
+// A case of cases/cases.json.
+inline nlohmann::json phi3v_case(const std::string& name) {
+  const nlohmann::json all = read_test_json(phi3v_root() + "/cases/cases.json");
+  for (const nlohmann::json& entry : all.at("cases")) {
+    if (entry.at("name") == name) return entry;
+  }
+  throw std::runtime_error("the goldens have no case " + name);
+}
+
+// The ids of a prompt before it was expanded: one -k for each picture.
+inline std::vector<int32_t> phi3v_slots(const GoldenTensor& input_ids) {
+  std::vector<int32_t> ids;
+  for (const double value : input_ids.values) {
+    const auto id = static_cast<int32_t>(value);
+    if (id >= 0 || ids.empty() || ids.back() != id) ids.push_back(id);
+  }
+  return ids;
+}
+
 // What `entry` says of the tensor, and its stored values.
 inline GoldenTensor phi3v_tensor(const GoldenTensor& stored, const nlohmann::json& entry) {
   GoldenTensor tensor = stored;

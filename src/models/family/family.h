@@ -78,4 +78,15 @@ struct ModelFamily {
   void (*check_slots)(const ModelConfig& config, const std::vector<int32_t>& ids, size_t images, size_t audios);
 };
 
+// `open` and `bind` of a family whose own types are these.
+template <typename Checkpoint>
+std::shared_ptr<const ModelCheckpoint> open_checkpoint(const std::filesystem::path& folder,
+                                                       const OpenOptions& options) {
+  return std::make_shared<const Checkpoint>(Checkpoint::open(folder, options));
+}
+template <typename Model>
+std::unique_ptr<CausalModel> bind_model(const ModelCheckpoint& checkpoint) {
+  return std::make_unique<Model>(checkpoint);
+}
+
 }  // namespace omniphi

@@ -1,8 +1,5 @@
 #include "models/phi3v/family.h"
 
-#include <utility>
-
-#include "base/error.h"
 #include "models/phi3v/checkpoint/checkpoint.h"
 #include "models/phi3v/checkpoint/synth.h"
 #include "models/phi3v/model.h"
@@ -10,12 +7,6 @@
 
 namespace omniphi::phi3v {
 namespace {
-
-std::shared_ptr<const ModelCheckpoint> open(const std::filesystem::path& folder, const OpenOptions& options) {
-  return std::make_shared<const Checkpoint>(Checkpoint::open(folder, options));
-}
-
-std::unique_ptr<CausalModel> bind(const ModelCheckpoint& checkpoint) { return std::make_unique<Model>(checkpoint); }
 
 SynthSummary synthesize_preset(const SynthRequest& request, const std::filesystem::path& folder) {
   return synthesize(preset_config(request.preset), folder, request.files);
@@ -30,12 +21,6 @@ int64_t most_image_tokens(int max_crops) {
   return kRowTokens * kCropCells * max_crops + 1 + kRowTokens * kCropCells;
 }
 
-ModelInput build(const ModelConfig& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images,
-                 std::vector<AudioInput> audios) {
-  check_slots(config, ids, images.size(), audios.size());
-  return build_input(config, ids, std::move(images));
-}
-
 ModelFamily make_family() {
   ModelFamily family{};
   family.title = "Phi-3.5-vision";
@@ -45,8 +30,8 @@ ModelFamily make_family() {
   family.layouts = {"original"};
   family.prompts = &kPhi3vPrompts;
   family.open_config = open_config;
-  family.open = open;
-  family.bind = bind;
+  family.open = open_checkpoint<Checkpoint>;
+  family.bind = bind_model<Model>;
   family.preset = preset_config;
   family.expected_tensors = expected_tensors;
   family.synthesize = synthesize_preset;
@@ -56,7 +41,7 @@ ModelFamily make_family() {
   family.process_image = process_image;
   family.merged_features = 4;  // 2x2 neighbours
   family.advised_single_image_crops = 16;
-  family.build_input = build;
+  family.build_input = build_input;
   family.check_slots = check_slots;
   return family;
 }

@@ -1,7 +1,5 @@
 #include "models/phi4mm/family.h"
 
-#include <utility>
-
 #include "models/phi4mm/checkpoint/checkpoint.h"
 #include "models/phi4mm/checkpoint/synth.h"
 #include "models/phi4mm/model.h"
@@ -11,12 +9,6 @@ namespace omniphi::phi4mm {
 namespace {
 
 constexpr std::string_view kOriginalLayout = "original", kNativeLayout = "native";
-
-std::shared_ptr<const ModelCheckpoint> open(const std::filesystem::path& folder, const OpenOptions& options) {
-  return std::make_shared<const Checkpoint>(Checkpoint::open(folder, options));
-}
-
-std::unique_ptr<CausalModel> bind(const ModelCheckpoint& checkpoint) { return std::make_unique<Model>(checkpoint); }
 
 SynthSummary synthesize_preset(const SynthRequest& request, const std::filesystem::path& folder) {
   SynthOptions options;
@@ -47,8 +39,8 @@ ModelFamily make_family() {
   family.layouts = {kOriginalLayout, kNativeLayout};
   family.prompts = &kPhi4mmPrompts;
   family.open_config = open_config;
-  family.open = open;
-  family.bind = bind;
+  family.open = open_checkpoint<Checkpoint>;
+  family.bind = bind_model<Model>;
   family.preset = preset_config;
   family.expected_tensors = expected_tensors;
   family.synthesize = synthesize_preset;

@@ -21,8 +21,9 @@ void check_slots(const Config& config, const std::vector<int32_t>& ids, size_t i
   check_phi3v_slots(ids, images);
 }
 
-ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images) {
-  check_slots(config, ids, images.size(), 0);
+ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images,
+                       std::vector<AudioInput> audios) {
+  check_slots(config, ids, images.size(), audios.size());
   ModelInput input;
   input.images = std::move(images);
   for (const int32_t id : ids) {

@@ -9,6 +9,7 @@
 
 namespace omniphi::phi3v {
 
+using omniphi::AudioInput;
 using omniphi::MediaSlot;
 using omniphi::ModelInput;
 
@@ -19,6 +20,7 @@ using omniphi::ModelInput;
 void check_slots(const Config& config, const std::vector<int32_t>& ids, size_t images, size_t audios);
 
 // Expands the one -k of every picture k, so that it stands once for each of its tokens. Throws as check_slots() does.
-ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images);
+ModelInput build_input(const Config& config, const std::vector<int32_t>& ids, std::vector<ImageInput> images,
+                       std::vector<AudioInput> audios = {});
 
 }  // namespace omniphi::phi3v
